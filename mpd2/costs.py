@@ -1,0 +1,50 @@
+"""What every action of every case costs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mpd2.arrays import Floats
+from mpd2.errors import UserError
+
+if TYPE_CHECKING:
+    from mpd2.cohort import Cohort
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Costs of a missed glaucoma, a false alarm and each reader's reading, all in one unit.
+
+    Symbols: c_fn, c_fp, κ_1..κ_M. The AI's own decision has no fee (κ_0 = 0).
+    """
+
+    false_negative: float
+    false_positive: float
+    fees: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        for name, value in (("missed glaucoma", self.false_negative), ("false alarm", self.false_positive)):
+            if not (np.isfinite(value) and value >= 0):
+                raise UserError(f"cost of a {name}: found {value}, expected a number of at least 0")
+        for position, fee in enumerate(self.fees):
+            if not (np.isfinite(fee) and fee >= 0):
+                raise UserError(f"fee of reader {position + 1}: found {fee}, expected a number of at least 0")
+
+    def of_errors(self, label: np.ndarray, truth: np.ndarray) -> Floats:
+        """Clinical cost of giving `label` where `truth` holds; the shapes broadcast.
+
+        >>> Costs(2.0, 1.5, ()).of_errors(np.array([0, 1, 1]), np.array([1, 0, 1])).tolist()
+        [2.0, 1.5, 0.0]
+        """
+        missed = (truth == 1) & (label == 0)
+        alarmed = (truth == 0) & (label == 1)
+        return self.false_negative * missed + self.false_positive * alarmed
+
+    def of_actions(self, cohort: Cohort) -> Floats:
+        """Clinical cost plus fee of every action, [N, 1 + M]; infinite where a reader is not available."""
+        readers = self.of_errors(cohort.decisions, cohort.truth[:, None]) + np.array(self.fees)
+        readers = np.where(cohort.available, readers, np.inf)
+        return np.column_stack([self.of_errors(cohort.ai_label, cohort.truth), readers])

@@ -1,0 +1,116 @@
+"""How likely the AI and every reader are to miss a glaucoma or raise a false alarm, given what is known of a case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from mpd2.arrays import Floats, Ints
+from mpd2.cohort import UNKNOWN, Cohort
+from mpd2.costs import Costs
+from mpd2.errors import EmptyCohort, UserError
+from mpd2.logistic import fit_logistic, predict_logistic
+
+REACH = 2.0  # standard deviations at which the state levels off: a far-off score must not carry a quadratic away
+PENALTY = 30.0
+
+
+class Errors(NamedTuple):
+    """Probabilities of the two errors under every action, the AI first; both [N, 1 + M]."""
+
+    missed: Floats  # P(truth 1 and label 0 | state)
+    alarmed: Floats  # P(truth 0 and label 1 | state)
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorModel:
+    """P(glaucoma | state) and every reader's two error rates given the truth, as logistic models of one quadratic.
+
+    Row 0 of `coefficients` is glaucoma; then, for M readers, their rates of missing it, then of false alarms.
+    """
+
+    means: Floats  # [8] of the training states
+    scales: Floats  # [8]
+    coefficients: Floats  # [1 + 2 M, P + 1]
+
+    def predict(self, cohort: Cohort) -> Errors:
+        """The error probabilities of every action, whether or not a reader is available."""
+        if len(self.coefficients) != 1 + 2 * cohort.readers:
+            raise UserError(f"error model: made for {len(self.coefficients) // 2} readers, given {cohort.readers}")
+        features = _features(cohort, self.means, self.scales)
+        return _joint(predict_logistic(self.coefficients, features), cohort)
+
+
+def fit_errors(cohort: Cohort, penalty: float = PENALTY) -> ErrorModel:
+    """Estimate the error rates from cases whose truth is known; a reader counts only where available."""
+    means, scales = _moments(cohort)
+    targets, weights = _targets(cohort)
+    return ErrorModel(means, scales, fit_logistic(_features(cohort, means, scales), targets, weights, penalty))
+
+
+def cross_fitted(cohort: Cohort, folds: int = 5, seed: int = 0, penalty: float = PENALTY) -> Errors:
+    """Each case's error probabilities from models that saw neither its truth nor its readers' words."""
+    features = _features(cohort, *_moments(cohort))
+    targets, weights = _targets(cohort)  # [N, T]
+    fold = stratified_folds(cohort, folds, seed)
+    seen = fold[:, None] != np.arange(folds)  # [N, folds]
+    stacked = (seen[:, :, None] * weights[:, None, :]).reshape(len(cohort), -1)  # [N, folds · T]
+    coefficients = fit_logistic(features, np.tile(targets, folds), stacked, penalty)
+    rates = predict_logistic(coefficients, features).reshape(len(cohort), folds, -1)
+    return _joint(rates[np.arange(len(cohort)), fold], cohort)
+
+
+def stratified_folds(cohort: Cohort, folds: int, seed: int) -> Ints:
+    """A fold for every case, [N]: shuffled, then dealt out within each cohort and truth."""
+    if folds < 2:
+        raise UserError(f"folds: found {folds}, expected at least 2")
+    shuffled = np.random.default_rng(seed).random(len(cohort))
+    order = np.lexsort((shuffled, cohort.truth, cohort.source))
+    fold = np.empty(len(cohort), np.int64)
+    fold[order] = np.arange(len(cohort)) % folds
+    return fold
+
+
+def expected_costs(errors: Errors, costs: Costs) -> Floats:
+    """Expected clinical cost plus fee of every action, [N, 1 + M]."""
+    fees = np.array([0.0, *costs.fees])
+    return costs.false_negative * errors.missed + costs.false_positive * errors.alarmed + fees
+
+
+def _moments(cohort: Cohort) -> tuple[Floats, Floats]:
+    if not len(cohort):
+        raise EmptyCohort("error rates cannot be estimated without cases")
+    scales = cohort.state.std(0)
+    return cohort.state.mean(0), np.where(scales > 0, scales, 1.0)
+
+
+def _features(cohort: Cohort, means: Floats, scales: Floats) -> Floats:
+    """The squashed standardised state, its squares and its products, [N, P]."""
+    state = REACH * np.tanh((cohort.state - means) / scales / REACH)
+    left, right = np.triu_indices(state.shape[1])
+    return np.column_stack([state, state[:, left] * state[:, right]])
+
+
+def _targets(cohort: Cohort) -> tuple[Floats, Floats]:
+    """What the models predict and where it is known, both [N, 1 + 2 M]."""
+    sick, healthy = (cohort.truth == 1)[:, None], (cohort.truth == 0)[:, None]
+    spoken = cohort.available & (cohort.decisions != UNKNOWN)
+    targets = np.column_stack([sick, cohort.decisions == 0, cohort.decisions == 1])
+    weights = np.column_stack([sick | healthy, spoken & sick, spoken & healthy])
+    return targets.astype(float), weights.astype(float)
+
+
+def _joint(rates: Floats, cohort: Cohort) -> Errors:
+    """From P(glaucoma) and rates given the truth, [N, 1 + 2 M], to joint probabilities.
+
+    What the AI will say is known from the state, so it can make only one of the two errors in a case.
+    """
+    glaucoma = rates[:, :1]
+    missing, alarming = np.split(rates[:, 1:], 2, axis=1)
+    alarm = cohort.ai_label[:, None]
+    return Errors(
+        missed=glaucoma * np.column_stack([1 - alarm, missing]),
+        alarmed=(1 - glaucoma) * np.column_stack([alarm, alarming]),
+    )

@@ -1,0 +1,38 @@
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+
+.DEFAULT_GOAL := help
+.PHONY: help app test lint bench clean
+
+help:  ## Print this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+app: $(VENV)/app.stamp  ## Install what is needed and evaluate the shipped run
+	$(PY) -m mpd2 evaluate data/runs/studio
+
+test: lint  ## Lint, check types and run every test
+	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2
+
+lint: $(VENV)/test.stamp  ## Lint and check types
+	$(PY) -m ruff check .
+	$(PY) -m mypy
+
+bench: $(VENV)/app.stamp  ## Time the training of a population
+	$(PY) -m mpd2 bench train --json
+
+clean:  ## Remove the environment and every cache
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+# A stamp is newer than the requirements it was made from; pip runs again only when they change.
+$(VENV)/app.stamp: requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) -r requirements.txt
+	@touch $@
+
+$(VENV)/test.stamp: requirements-dev.txt $(VENV)/app.stamp
+	$(PIP) -r requirements-dev.txt
+	@touch $@

@@ -1,0 +1,334 @@
+"""From a file to a `Cohort`: read, check every cell, and say everything that is wrong at once."""
+
+from __future__ import annotations
+
+import csv
+import hashlib
+import io
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from textwrap import shorten
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from mpd2.arrays import Floats, Ints
+from mpd2.cohort import SPLITS, STATE, UNKNOWN, Cohort
+from mpd2.errors import UserError
+from mpd2.manifest import Manifest, load_manifest
+
+Purpose = Literal["training", "routing"]
+
+MEASURED = ("logit_0", "logit_1", "vim_risk_z", "quality_risk", "vCDR", "aCDR")  # the rest of STATE follows from logits
+LISTED = 5  # further rows that a message names before "and 40 more"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One kind of problem in one column: where it is first, and where else."""
+
+    row: int | None  # as a spreadsheet counts, the header being row 1; None if it is about no single row
+    column: str  # "" if it is about no single column
+    found: str
+    expected: str
+    also: tuple[int, ...] = ()  # further rows with the same problem
+
+    def sentence(self, name: str) -> str:
+        """The problem in words, for a table called `name`.
+
+        >>> Problem(214, "y_true", "2", "0 or 1", (305, 611)).sentence("a.csv")
+        'a.csv, row 214, column y_true: found 2, expected 0 or 1. 2 more rows have the same problem: 305, 611.'
+        """
+        place = [name]
+        place += [f"row {self.row}"] if self.row is not None else []
+        place += [f"column {self.column}"] if self.column else []
+        sentence = f"{', '.join(place)}: found {self.found}, expected {self.expected}."
+        if not self.also:
+            return sentence
+        more = "1 more row has" if len(self.also) == 1 else f"{len(self.also)} more rows have"
+        rows = ", ".join(map(str, self.also[:LISTED]))
+        rest = f" and {len(self.also) - LISTED} more" if len(self.also) > LISTED else ""
+        return f"{sentence} {more} the same problem: {rows}{rest}."
+
+
+class TableError(UserError):
+    """A table that cannot be used, with every problem found in it."""
+
+    def __init__(self, name: str, problems: Sequence[Problem]) -> None:
+        super().__init__("\n".join(problem.sentence(name) for problem in problems))
+        self.problems = tuple(problems)
+
+
+def problems_frame(problems: Sequence[Problem]) -> pd.DataFrame:
+    """The problems as a table to look at or download, one row each."""
+    return pd.DataFrame(
+        {
+            "row": pd.array([problem.row for problem in problems], dtype="Int64"),
+            "column": [problem.column for problem in problems],
+            "found": [problem.found for problem in problems],
+            "expected": [problem.expected for problem in problems],
+            "further rows": [", ".join(map(str, problem.also)) for problem in problems],
+        }
+    )
+
+
+def load_cohort(path: Path, manifest: Manifest | None = None, purpose: Purpose = "training") -> Cohort:
+    """The cases of a CSV or Parquet file; without a manifest, the TOML file of the same name beside it is read."""
+    if manifest is None:
+        manifest = load_manifest(path.with_suffix(".toml"))
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    return read_cohort(data, path.name, manifest, purpose)
+
+
+def read_cohort(data: bytes, name: str, manifest: Manifest, purpose: Purpose = "training") -> Cohort:
+    """The cases in the bytes of a CSV or Parquet file called `name`; the name's ending says which.
+
+    For training, every case needs a truth and a split, and every reader at least one decision. For routing these may
+    be missing, and a column `<reader column>_available` of 0 and 1 may say who can be asked.
+    """
+    cells = _cells(data, name)
+    rules = _rules(cells, manifest, purpose)
+    problems = _problems(cells, rules)
+    if problems:
+        raise TableError(name, problems)
+    fingerprint = hashlib.sha256(data + manifest.model_dump_json().encode()).hexdigest()[:16]
+    return _cohort(cells[list(rules)], manifest, fingerprint)
+
+
+def write_template(manifest: Manifest) -> str:
+    """An empty CSV table with the columns a training table of this manifest has."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerow(
+        ["case_id", "cohort", "split", "y_true", *manifest.columns, *MEASURED, "hCDR"]
+    )
+    return text.getvalue()
+
+
+# Reading: every cell becomes text, "" where it is empty, so that CSV and Parquet are checked by the same rules.
+
+
+def _cells(data: bytes, name: str) -> pd.DataFrame:
+    """The table as text; the index holds the rows as a spreadsheet counts them."""
+    readers = {".csv": _csv_cells, ".parquet": _parquet_cells}
+    suffix = Path(name).suffix.lower()
+    if suffix not in readers:
+        raise UserError(f"{name}: found a file ending in {suffix or 'nothing'}, expected {' or '.join(readers)}")
+    if not data:
+        raise TableError(name, [Problem(None, "", "an empty file", "a table with a header and at least one case")])
+    cells = readers[suffix](data, name)
+    if cells.empty:
+        raise TableError(name, [Problem(None, "", "a header and no rows", "at least one case")])
+    return cells
+
+
+def _csv_cells(data: bytes, name: str) -> pd.DataFrame:
+    """Read by the standard library: unlike pandas it neither guesses types nor shifts or pads rows of another length."""
+    rows = csv.reader(io.StringIO(_text(data, name), newline=""), strict=True)
+    table: dict[int, list[str]] = {}
+    problems = []
+    try:
+        header = [cell.strip() for cell in next(rows, [])]
+        for number, row in enumerate(rows, start=2):
+            if len(row) == len(header):
+                table[number] = [cell.strip() for cell in row]
+            elif row:  # a blank line is no row
+                problems.append(Problem(number, "", f"{len(row)} cells", f"{len(header)} as in the header"))
+    except csv.Error as error:
+        problems.append(Problem(rows.line_num, "", f"a row that cannot be read ({error})", "comma-separated cells"))
+    if problems:
+        raise TableError(name, _folded(problems))
+    return pd.DataFrame.from_dict(table, orient="index", columns=header, dtype=object)
+
+
+def _text(data: bytes, name: str) -> str:
+    """The bytes as text; a byte-order mark, as spreadsheets write it, is dropped."""
+    try:
+        text = data.decode("utf-8-sig")
+        end = text.find("\0")
+        row = None if end < 0 else text.count("\n", 0, end) + 1
+    except UnicodeDecodeError as error:
+        row = data.count(b"\n", 0, error.start) + 1
+    if row is not None:
+        raise TableError(name, [Problem(row, "", "bytes that are not UTF-8 text", "a CSV table saved as UTF-8")])
+    return text
+
+
+def _parquet_cells(data: bytes, name: str) -> pd.DataFrame:
+    # Most tables are CSV: only those who need Arrow wait for it.
+    import pyarrow
+    import pyarrow.parquet
+
+    try:
+        table = pyarrow.parquet.read_table(io.BytesIO(data)).to_pandas(ignore_metadata=True)
+    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        raise TableError(name, [Problem(None, "", f"a file that cannot be read ({error})", "a Parquet table")]) from None
+    table.index += 2
+    return table.astype(object).where(table.notna(), "").astype(str)
+
+
+# Checking: a rule says in words and in code what a column must hold.
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What every cell of a column must be, or, where `holds` gives one bool, the column as a whole."""
+
+    expected: str
+    holds: Callable[[pd.Series], pd.Series | bool]
+
+    def or_empty(self) -> Rule:
+        return Rule(f"{self.expected}, or empty", lambda cells: self.holds(cells) | (cells == ""))
+
+
+def _numbers(cells: pd.Series) -> pd.Series:
+    """The cells as numbers, NaN where they are none."""
+    return pd.to_numeric(cells, errors="coerce").astype(float)
+
+
+def _one_of(values: Sequence[str]) -> Rule:
+    return Rule(f"one of {', '.join(values)}", lambda cells: cells.isin(values))
+
+
+# Ids are kept in an array as wide as the longest one, hence a longest length.
+ID = Rule("an id of 1 to 100 characters", lambda cells: cells.str.len().between(1, 100))
+UNIQUE = Rule("an id that no row above has", lambda cells: ~cells.duplicated() | (cells == ""))
+BIT = Rule("0 or 1", lambda cells: _numbers(cells).isin([0, 1]))
+FINITE = Rule("a finite number", lambda cells: _numbers(cells).abs() < np.inf)
+SHARE = Rule("a number from 0 to 1", lambda cells: _numbers(cells).between(0, 1))
+ANY_DECISION = Rule("0 or 1 in at least one row", lambda cells: bool((cells != "").any()))
+
+
+def _rules(cells: pd.DataFrame, manifest: Manifest, purpose: Purpose) -> dict[str, tuple[Rule, ...]]:
+    """The rules of every column that must be there, or that may be there and is."""
+    required: dict[str, tuple[Rule, ...]] = {
+        "case_id": (ID, UNIQUE),
+        "cohort": (_one_of([entry.key for entry in manifest.cohorts]),),
+        "logit_0": (FINITE,),
+        "logit_1": (FINITE,),
+        "vim_risk_z": (FINITE,),
+        "quality_risk": (SHARE,),
+        "vCDR": (SHARE,),
+        "aCDR": (SHARE,),
+    }
+    optional: dict[str, tuple[Rule, ...]] = {"hCDR": (SHARE.or_empty(),), "prob_1": (SHARE, _softmax_of_logits(cells))}
+    outcome: dict[str, Rule] = {"split": _one_of(SPLITS), "y_true": BIT}
+    _refuse_clashes(manifest, [*required, *optional, *outcome])
+    if purpose == "training":
+        required |= {column: (rule,) for column, rule in outcome.items()}
+        required |= dict.fromkeys(manifest.columns, (BIT.or_empty(), ANY_DECISION))
+    else:
+        optional |= {column: (rule.or_empty(),) for column, rule in outcome.items()}
+        for column, flag in zip(manifest.columns, _flags(manifest), strict=True):
+            either = Rule(f"0 or 1, or empty; or else a column {flag} of 0 and 1", BIT.or_empty().holds)
+            optional |= {column: (BIT.or_empty(),), flag: (BIT.or_empty(),)}
+            required |= {} if {column, flag} & set(cells) else {column: (either,)}
+    return required | {column: rules for column, rules in optional.items() if column in cells}
+
+
+def _flags(manifest: Manifest) -> list[str]:
+    """The columns of a routing table that say who can be asked, in the readers' order."""
+    return [f"{column}_available" for column in manifest.columns]
+
+
+def _refuse_clashes(manifest: Manifest, own: Sequence[str]) -> None:
+    names = [*own, *_flags(manifest)]
+    clashes = [column for column in manifest.columns if column in names]
+    if clashes:
+        raise UserError(f"manifest, reader columns: found {', '.join(clashes)}, expected names no other column has")
+
+
+def _softmax_of_logits(cells: pd.DataFrame) -> Rule:
+    """A probability given beside the logits must be theirs."""
+
+    def holds(given: pd.Series) -> pd.Series:
+        if not {"logit_0", "logit_1"} <= set(cells):
+            return given == given
+        probability = _numbers(given)
+        return ~((probability - _probability(cells)).abs() > 1e-3) | ~probability.between(0, 1)
+
+    return Rule("the softmax of the logits, to within 0.001", holds)
+
+
+def _problems(cells: pd.DataFrame, rules: dict[str, tuple[Rule, ...]]) -> list[Problem]:
+    """Everything in the table that breaks a rule."""
+    # Half a second, which nobody should wait for who only imports this module.
+    import pandera.pandas as pandera
+
+    if not set(rules) & set(cells):
+        return [Problem(1, "", "none of the column names", f"a comma-separated header: {', '.join(rules)}")]
+    twice = set(cells.columns[cells.columns.duplicated()]) & set(rules)
+    if twice:
+        return [Problem(1, column, "this name more than once", "one column of this name") for column in sorted(twice)]
+
+    def check(rule: Rule) -> pandera.Check:
+        return pandera.Check(rule.holds, error=rule.expected, ignore_na=False)
+
+    columns = {column: pandera.Column(checks=[check(rule) for rule in group]) for column, group in rules.items()}
+    try:
+        pandera.DataFrameSchema(columns).validate(cells, lazy=True)
+    except pandera.errors.SchemaErrors as errors:
+        failures = errors.failure_cases[["column", "check", "failure_case", "index"]]
+        return _folded([_problem(rules, *failure) for failure in failures.itertuples(index=False, name=None)])
+    return []
+
+
+def _problem(
+    rules: dict[str, tuple[Rule, ...]], column: str, check: str, found: object, row: int | None
+) -> Problem:
+    """One line of pandera's report in our words."""
+    if check == "column_in_dataframe":
+        return Problem(None, str(found), "no such column", rules[str(found)][0].expected)
+    if row is None:
+        return Problem(None, column, "only empty cells", check)
+    return Problem(row, column, shorten(str(found), 40) or "an empty cell", check)
+
+
+def _folded(problems: Sequence[Problem]) -> list[Problem]:
+    """One problem for each column and expectation; its other rows are listed with the first."""
+    kinds: dict[tuple[str, str], list[Problem]] = {}
+    for problem in problems:
+        kinds.setdefault((problem.column, problem.expected), []).append(problem)
+    return [
+        replace(first, also=tuple(problem.row for problem in rest if problem.row is not None))
+        for first, *rest in kinds.values()
+    ]
+
+
+# Building: the table is known to be good.
+
+
+def _probability(cells: pd.DataFrame) -> Floats:
+    """The classifier's probability of glaucoma, [N]."""
+    margin = (_numbers(cells["logit_1"]) - _numbers(cells["logit_0"])).to_numpy()
+    return np.exp(-np.logaddexp(0, -margin))  # softmax of two, without overflow
+
+
+def _bits(cells: pd.DataFrame, columns: Sequence[str]) -> Ints:
+    """Columns of 0 and 1 side by side; UNKNOWN where a cell is empty or the column is not there."""
+    numbers = cells.reindex(columns=list(columns), fill_value="").apply(_numbers)
+    return numbers.fillna(UNKNOWN).to_numpy(np.int64)
+
+
+def _cohort(cells: pd.DataFrame, manifest: Manifest, fingerprint: str) -> Cohort:
+    probability = _probability(cells)
+    measured = {column: _numbers(cells[column]).to_numpy() for column in MEASURED}
+    state = measured | {"prob_1": probability, "uncertainty": np.minimum(probability, 1 - probability)}
+    words, flags = _bits(cells, manifest.columns), _bits(cells, _flags(manifest))  # [N, M]
+    available = np.where(flags == UNKNOWN, words != UNKNOWN, flags == 1)
+    return Cohort(
+        manifest=manifest,
+        fingerprint=fingerprint,
+        ids=cells["case_id"].to_numpy(str),
+        source=pd.Index([entry.key for entry in manifest.cohorts]).get_indexer(cells["cohort"]),
+        split=cells.reindex(columns=["split"], fill_value="")["split"].to_numpy(str),
+        state=np.column_stack([state[name] for name in STATE]),
+        horizontal_cdr=_numbers(cells.reindex(columns=["hCDR"])["hCDR"]).to_numpy(),
+        truth=_bits(cells, ["y_true"])[:, 0],
+        decisions=np.where(available, words, UNKNOWN),
+        available=available,
+    )

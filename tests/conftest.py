@@ -1,0 +1,27 @@
+"""Cohorts that every test may use. Made-up ones for property tests are in `strategies`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mpd2.cohort import Cohort
+from mpd2.table import load_cohort
+
+DATA = Path(__file__).parents[1] / "data"
+
+
+@pytest.fixture(scope="session")
+def benchmark() -> Cohort:
+    """The shipped table, whole."""
+    return load_cohort(DATA / "glaucoma.csv")
+
+
+@pytest.fixture(scope="session")
+def small_cohort(benchmark: Cohort) -> Cohort:
+    """Fifty-four real cases: the first six of every cohort in every split, in the table's order."""
+    strata = np.char.add(benchmark.sources, benchmark.split)
+    first = [np.flatnonzero(strata == stratum)[:6] for stratum in np.unique(strata)]
+    return benchmark.rows(np.sort(np.concatenate(first)))

@@ -1,0 +1,114 @@
+"""How sure a number is: bootstrap intervals, paired differences and the Wilson interval, all at LEVEL.
+
+A resample is a weight for every case, so all resamples of all members of a method are one matrix product. For a
+population the statistic is the mean over its members.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from statistics import NormalDist
+
+import numpy as np
+import pandas as pd
+
+from mpd2.arrays import Floats
+from mpd2.cohort import Cohort
+from mpd2.errors import UserError
+from mpd2.metrics import BETTER, METRICS, Tally, metrics_of
+
+RESAMPLES = 2000
+LEVEL = 0.95
+TAILS = np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+
+
+def resample_weights(cohort: Cohort, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
+    """How often each case is drawn in each resample, [R, N]; every cohort keeps its number of cases."""
+    if resamples < 1:
+        raise UserError(f"resamples: found {resamples}, expected at least 1")
+    n = len(cohort)
+    order = np.argsort(cohort.source, kind="stable")  # cases of a cohort side by side
+    ends = np.cumsum(np.bincount(cohort.source))[cohort.source]  # [N]
+    sizes = np.bincount(cohort.source)[cohort.source]
+    drawn = order[np.random.default_rng(seed).integers(ends - sizes, ends, size=(resamples, n))]  # [R, N]
+    cells = drawn + n * np.arange(resamples)[:, None]
+    return np.bincount(cells.ravel(), minlength=resamples * n).reshape(resamples, n).astype(float)
+
+
+def bootstrap(tally: Tally, weights: Floats) -> Floats:
+    """METRICS of every resample, [R, ..., metrics]."""
+    return metrics_of(tally.weighted(weights))
+
+
+def percentiles(samples: Floats) -> Floats:
+    """Lower and upper end of the percentile interval over the first axis, [R, ...] -> [2, ...].
+
+    A resample in which the metric does not exist (NaN) is left out; without any other the ends are NaN.
+
+    >>> percentiles(np.array([*range(41), np.nan])).tolist()
+    [1.0, 39.0]
+    """
+    ranked = np.sort(samples, axis=0)  # NaN last
+    last = np.maximum((~np.isnan(samples)).sum(0) - 1, 0)
+    position = np.multiply.outer(TAILS, last)  # [2, ...]
+    below = np.floor(position).astype(int)
+    low = np.take_along_axis(ranked, below, axis=0)
+    high = np.take_along_axis(ranked, np.minimum(below + 1, last), axis=0)
+    return low + (high - low) * (position - below)
+
+
+def summary(tallies: Mapping[str, Tally], weights: Floats) -> pd.DataFrame:
+    """Every metric of every method with its interval: method, metric, value, low, high.
+
+    All leading axes of a tally are members of that method's population.
+    """
+    value = np.stack([observed(tally) for tally in tallies.values()])  # [methods, metrics]
+    low, high = percentiles(np.stack([_mean_of_members(tally, weights) for tally in tallies.values()], axis=1))
+    names = pd.DataFrame(list(product(tallies, METRICS)), columns=["method", "metric"])
+    return names.assign(value=value.ravel(), low=low.ravel(), high=high.ravel())
+
+
+def observed(tally: Tally) -> Floats:
+    """METRICS of the cases as they are, mean over members, [metrics]."""
+    return _mean_of_members(tally, np.ones((1, tally.cases.shape[-2])))[0]
+
+
+def paired_difference(first: Tally, second: Tally, weights: Floats) -> pd.DataFrame:
+    """What `first` has more than `second` on the same resamples: metric, difference, low, high, in_favour.
+
+    `in_favour` is the share of resamples in which `first` is the better of the two by the metric's direction; a tie
+    counts half, a resample without the metric not at all.
+    """
+    samples = _mean_of_members(first, weights) - _mean_of_members(second, weights)  # [R, metrics]
+    low, high = percentiles(samples)
+    gain = samples * np.array([BETTER[name] for name in METRICS])
+    wins = (gain > 0).sum(0) + 0.5 * (gain == 0).sum(0)
+    exist = (~np.isnan(samples)).sum(0)
+    in_favour = np.where(exist > 0, wins / np.maximum(exist, 1), np.nan)
+    difference = observed(first) - observed(second)
+    return pd.DataFrame(
+        {"metric": METRICS, "difference": difference, "low": low, "high": high, "in_favour": in_favour}
+    )
+
+
+def wilson(successes: np.ndarray | int, n: np.ndarray | int) -> tuple[Floats, Floats]:
+    """Wilson's interval of a rate, low and high; with no trial at all it is the whole of 0 to 1.
+
+    >>> [round(float(end), 3) for end in wilson(8, 10)]
+    [0.49, 0.943]
+    """
+    successes, n = np.asarray(successes, float), np.asarray(n, float)
+    if np.any((successes < 0) | (successes > n)):
+        raise UserError("successes: found a number below 0 or above the number of trials")
+    z = NormalDist().inv_cdf(TAILS[1])
+    centre = (successes + z**2 / 2) / (n + z**2)
+    spread = successes * (n - successes) / np.maximum(n, 1)
+    half = z * np.sqrt(spread + z**2 / 4) / (n + z**2)
+    return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
+
+
+def _mean_of_members(tally: Tally, weights: Floats) -> Floats:
+    """The statistic of every resample: the mean over members of METRICS, [R, metrics]."""
+    samples = bootstrap(tally, weights)  # [R, ..., metrics]
+    return samples.reshape(len(weights), -1, len(METRICS)).mean(1)

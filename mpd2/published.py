@@ -1,0 +1,36 @@
+"""The figures the paper prints, as data: what a result of ours is placed beside.
+
+Tables: `overall`, `per_cohort`, `expert_collapse`, `ai_retention`, `per_expert`, and the ablations
+`ablation_objective`, `ablation_regularisation`, `ablation_deferral` (mean and sd of ten seeds). Metrics are named as in
+`mpd2.metrics`; besides those, DeferHard is Defer where DeferSoft stands beside it, GapSoft and GapHard are a deferral
+rate minus its Target, and TotalLoss is the printed L_total, which weighs fees otherwise than TotalCost does. Top1 and
+Top2 of the ablation are of the hard load: together with its soft HHI they could not be of the soft one.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from mpd2.errors import UserError
+
+FOLDER = Path(__file__).parents[1] / "data" / "published"
+
+
+def tables() -> tuple[str, ...]:
+    """The names of the published tables."""
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.csv")))
+
+
+def published(table: str) -> pd.DataFrame:
+    """One printed table, tidy: method (or condition, or reader), cohort ("all" or its key), metric, value, sd.
+
+    sd is NaN where the paper prints none; a cell it leaves empty has no row.
+
+    >>> published("overall").query("method == 'AI-Only' and metric == 'MCC'")["value"].item()
+    0.482
+    """
+    if table not in tables():
+        raise UserError(f"published table: found {table!r}, expected one of {', '.join(tables())}")
+    return pd.read_csv(FOLDER / f"{table}.csv")

@@ -74,8 +74,8 @@ class Cohort:
 
     def rows(self, index: np.ndarray) -> Cohort:
         """The cases at `index` (positions or a boolean mask), in that order; may be none."""
-        taken = {f.name: getattr(self, f.name)[index] for f in fields(self) if f.name not in ("manifest", "fingerprint")}
-        return replace(self, **taken)
+        aligned = [field.name for field in fields(self) if field.name not in ("manifest", "fingerprint")]
+        return replace(self, **{name: getattr(self, name)[index] for name in aligned})
 
     def subset(self, *, split: str | None = None, cohorts: Sequence[str] | None = None) -> Cohort:
         """The cases of a split and of chosen cohorts; no case left is an error that says which filter did it."""
@@ -92,7 +92,7 @@ class Cohort:
             keep &= np.isin(self.sources, list(cohorts))
         if not keep.any():
             wish = [f"split {split}"] if split else []
-            wish += [f"cohorts {', '.join(cohorts)}"] if cohorts is not None else []
+            wish += [f"cohorts {', '.join(cohorts) or 'none'}"] if cohorts is not None else []
             raise EmptyCohort(f"no case is left of {len(self)} after the filter: {' and '.join(wish) or 'none given'}")
         return self.rows(keep)
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from functools import cached_property
 from pathlib import Path
 from typing import Literal, Self
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from mpd2.arrays import Floats
+from mpd2.arrays import Floats, frozen
 from mpd2.costs import Costs
 from mpd2.errors import UserError
 
@@ -64,15 +63,15 @@ class Manifest(Entry):
                 raise ValueError(f"{what} given twice: {', '.join(twice)}")
         return self
 
-    @cached_property
+    @property
     def columns(self) -> tuple[str, ...]:
         """The readers' columns in canonical order; position j everywhere means reader j."""
         return tuple(reader.column for reader in self.readers)
 
-    @cached_property
+    @property
     def fees(self) -> Floats:
         """κ, [M]."""
-        return np.array([reader.fee for reader in self.readers])
+        return frozen([reader.fee for reader in self.readers], np.float64)
 
     def default_costs(self) -> Costs:
         """The costs the table's owners chose."""
@@ -83,8 +82,8 @@ def load_manifest(path: Path) -> Manifest:
     """Read a manifest, or say in plain words what is wrong with it."""
     try:
         return Manifest.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        raise UserError(f"{path}: there is no such manifest") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: not a TOML file: {error}") from None
     except ValidationError as error:

@@ -127,7 +127,7 @@ def _cells(data: bytes, name: str) -> pd.DataFrame:
 
 
 def _csv_cells(data: bytes, name: str) -> pd.DataFrame:
-    """Read by the standard library: unlike pandas it neither guesses types nor shifts or pads rows of another length."""
+    """Read with the standard library, which, unlike pandas, neither guesses types nor shifts or pads uneven rows."""
     rows = csv.reader(io.StringIO(_text(data, name), newline=""), strict=True)
     table: dict[int, list[str]] = {}
     problems = []
@@ -166,7 +166,8 @@ def _parquet_cells(data: bytes, name: str) -> pd.DataFrame:
     try:
         table = pyarrow.parquet.read_table(io.BytesIO(data)).to_pandas(ignore_metadata=True)
     except (pyarrow.ArrowException, OSError, ValueError) as error:
-        raise TableError(name, [Problem(None, "", f"a file that cannot be read ({error})", "a Parquet table")]) from None
+        found = f"a file that cannot be read ({error})"
+        raise TableError(name, [Problem(None, "", found, "a Parquet table")]) from None
     table.index += 2
     return table.astype(object).where(table.notna(), "").astype(str)
 
@@ -324,7 +325,7 @@ def _cohort(cells: pd.DataFrame, manifest: Manifest, fingerprint: str) -> Cohort
         manifest=manifest,
         fingerprint=fingerprint,
         ids=cells["case_id"].to_numpy(str),
-        source=pd.Index([entry.key for entry in manifest.cohorts]).get_indexer(cells["cohort"]),
+        source=pd.Index([entry.key for entry in manifest.cohorts]).get_indexer(pd.Index(cells["cohort"])),
         split=cells.reindex(columns=["split"], fill_value="")["split"].to_numpy(str),
         state=np.column_stack([state[name] for name in STATE]),
         horizontal_cdr=_numbers(cells.reindex(columns=["hCDR"])["hCDR"]).to_numpy(),

@@ -1,0 +1,38 @@
+"""Where the arithmetic happens, and with how many threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+
+from mpd2.errors import UserError
+
+DEVICES = ("auto", "cuda", "mps", "cpu")
+ENOUGH_WORK = 16  # routers; with fewer, a second thread costs more in waiting than it saves in arithmetic
+
+
+def pick_device(wish: str = "auto") -> torch.device:
+    """The device asked for; `auto` takes CUDA, then Apple's MPS, then the CPU."""
+    found = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    if wish == "auto":
+        return torch.device(next(name for name in DEVICES[1:] if found[name]))
+    if wish not in found:
+        raise UserError(f"device: found {wish!r}, expected one of {', '.join(DEVICES)}")
+    if not found[wish]:
+        raise UserError(f"device: {wish} is not there on this machine; use auto or cpu")
+    return torch.device(wish)
+
+
+@contextmanager
+def threads_for(members: int) -> Iterator[int]:
+    """As many CPU threads as pay off for this many routers, for the length of the block."""
+    before = torch.get_num_threads()
+    chosen = min(before, os.cpu_count() or 1) if members >= ENOUGH_WORK else 1
+    torch.set_num_threads(chosen)
+    try:
+        yield chosen
+    finally:
+        torch.set_num_threads(before)

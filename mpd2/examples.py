@@ -1,0 +1,108 @@
+"""What a population learns from: a cohort as tensors, with each member's own costs and prior."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mpd2.arrays import Floats
+from mpd2.cohort import UNKNOWN, Cohort
+from mpd2.config import Config
+from mpd2.costs import Costs
+from mpd2.errors import UserError
+from mpd2.geometry import geometric_profile
+from mpd2.groups import Groups, fit_groups
+from mpd2.logistic import fit_logistic
+from mpd2.prior import group_prior
+from mpd2.reliability import Errors, cross_fitted, expected_costs, fit_errors
+from mpd2.router import ANATOMY, Normaliser
+
+ANATOMY_PENALTY = 1.0  # keeps the structural risk from becoming a step function on few cases
+
+
+@dataclass(frozen=True)
+class Examples:
+    """N cases as tensors; costs differ from member to member."""
+
+    state: Tensor  # [N, 8]
+    available: Tensor  # [N, M] bool
+    group: Tensor  # [N, G] one-hot
+    cost: Tensor  # [E, N, 1 + M] training cost of every action, C + γκ; 0 where a reader is absent
+    total: Tensor  # [N, 1 + M] observed clinical cost plus full fee, what is reported
+
+    def __len__(self) -> int:
+        return len(self.state)
+
+
+@dataclass(frozen=True)
+class Course:
+    """Everything fixed before the first step: training and validation examples, priors, scales."""
+
+    train: Examples
+    val: Examples
+    prior: Tensor  # [E, G, M]
+    profile: Tensor  # [E, 1 + M, M]
+    normaliser: Normaliser
+    anatomy: Floats  # [3] w_vCDR, w_aCDR, b
+
+
+def prepare(cohort: Cohort, configs: Sequence[Config], costs: Costs, device: torch.device, dtype: torch.dtype) -> Course:
+    """Fit on train all that is not trained by gradient, and lay out both splits as tensors."""
+    train, val = cohort.subset(split="train"), cohort.subset(split="val")
+    for name, part in (("train", train), ("val", val)):
+        if (part.truth == UNKNOWN).any():
+            raise UserError(f"training needs the truth of every {name} case; {(part.truth == UNKNOWN).sum()} have none")
+    groups = fit_groups(train)
+
+    def tensor(values: np.ndarray) -> Tensor:
+        return torch.as_tensor(values.copy(), dtype=dtype, device=device)
+
+    def examples(part: Cohort, expected: Errors | None) -> Examples:
+        return Examples(
+            state=tensor(part.state),
+            available=torch.as_tensor(part.available.copy(), device=device),
+            group=tensor(_one_hot(groups, part)),
+            cost=tensor(np.stack([training_costs(part, costs, config, expected) for config in configs])),
+            total=tensor(np.nan_to_num(costs.of_actions(part), posinf=0.0)),
+        )
+
+    denoise = any(config.objective.expected_share > 0 for config in configs)
+    scale = train.state.std(0)
+    return Course(
+        train=examples(train, cross_fitted(train) if denoise else None),
+        val=examples(val, fit_errors(train).predict(val) if denoise else None),
+        prior=tensor(np.stack([group_prior(train, groups, costs, c.prior, c.objective.rank_decay) for c in configs])),
+        profile=tensor(np.stack([geometric_profile(c.objective.rank_decay, cohort.readers) for c in configs])),
+        normaliser=Normaliser(tensor(train.state.mean(0)), tensor(np.where(scale > 0, scale, 1.0))),
+        anatomy=fit_anatomy(train),
+    )
+
+
+def training_costs(cohort: Cohort, costs: Costs, config: Config, expected: Errors | None) -> Floats:
+    """Cost of every action in training, [N, 1 + M]: clinical, observed or partly expected, plus γ times the fee."""
+    objective = config.objective
+    free = Costs(costs.false_negative, costs.false_positive, (0.0,) * cohort.readers)
+    clinical = np.nan_to_num(free.of_actions(cohort), posinf=0.0)
+    if objective.ai_cost == "soft":
+        sick = cohort.truth == 1
+        chance = cohort.ai_probability
+        clinical[:, 0] = np.where(sick, costs.false_negative * (1 - chance), costs.false_positive * chance)
+    if objective.expected_share > 0 and expected is not None:
+        hoped = expected_costs(expected, free)
+        clinical = (1 - objective.expected_share) * clinical + objective.expected_share * hoped
+    clinical[:, 1:] = np.where(cohort.available, clinical[:, 1:] + objective.fee_weight * np.array(costs.fees), 0.0)
+    return clinical
+
+
+def fit_anatomy(train: Cohort) -> Floats:
+    """Logistic fit of truth on (vCDR, aCDR): the starting point of the structural risk, [3]."""
+    known = np.ones((len(train), 1))
+    return fit_logistic(train.state[:, ANATOMY], train.truth[:, None], known, ANATOMY_PENALTY)[0]
+
+
+def _one_hot(groups: Groups, cohort: Cohort) -> Floats:
+    return np.eye(len(groups.family_of))[groups.assign(cohort)]

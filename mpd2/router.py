@@ -1,0 +1,210 @@
+"""The dual-head router. A population of E routers is the native shape: every weight has a leading member axis."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from mpd2.arrays import Floats
+from mpd2.cohort import STATE
+from mpd2.config import Network
+from mpd2.streams import Purpose, stream
+
+AI_INPUTS = [STATE.index(name) for name in ("logit_0", "logit_1")]
+RISK_INPUTS = [STATE.index(name) for name in ("vim_risk_z", "quality_risk", "uncertainty")]
+ANATOMY = [STATE.index(name) for name in ("vCDR", "aCDR")]
+PROBABILITY = STATE.index("prob_1")
+
+BLOCKS = ("risk", "structure", "ai", "fusion", "mixing", "defer_hidden", "trunk")
+"""Hidden blocks, each Linear-ReLU-LayerNorm-Dropout; a dropout draw has `width` units for each, in this order."""
+
+LEAST_MASS = 1e-8  # a support with less allocation mass than this counts as empty
+
+
+@dataclass(frozen=True)
+class Noise:
+    """What is random in a training step."""
+
+    gates: Tensor  # [E, B, M] logistic, η
+    keeps: Tensor  # [E, B, len(BLOCKS) · width] 0 or 1
+    dropout: float
+
+    def keep(self, block: str, width: int) -> Tensor:
+        """The dropout factor of one block, [E, B, width]."""
+        start = BLOCKS.index(block) * width
+        return self.keeps[..., start : start + width] * (1 / (1 - self.dropout))
+
+
+@dataclass(frozen=True)
+class SoftPolicy:
+    """A differentiable policy. Symbols: d = `defer`, q = `allocation`, m = `available`."""
+
+    defer_logit: Tensor  # [E, B]
+    defer: Tensor  # [E, B]
+    allocation: Tensor  # [E, B, M]
+    available: Tensor  # [E, B, M] bool
+
+    @property
+    def actions(self) -> Tensor:
+        """π, [E, B, 1 + M], projected onto the masked simplex as the last safety layer."""
+        raw = torch.cat([1 - self.defer[..., None], self.defer[..., None] * self.allocation], dim=-1)
+        possible = functional.pad(self.available, (1, 0), value=True)
+        kept = raw.where(possible, 0)
+        return kept / kept.sum(-1, keepdim=True)
+
+
+def shapes(width: int, readers: int) -> dict[str, tuple[int, ...]]:
+    """Name and shape of every weight of one router, in storage order."""
+    fan_in = {"risk": len(RISK_INPUTS), "structure": 2, "ai": len(AI_INPUTS), "fusion": 3 * width}
+    result: dict[str, tuple[int, ...]] = {}
+    for block in BLOCKS:
+        result[f"{block}.weight"] = (fan_in.get(block, width), width)
+        result |= {f"{block}.{part}": (width,) for part in ("bias", "scale", "shift")}
+    for head, outputs in (("defer", 1), ("gate", readers), ("allocation", readers)):
+        result[f"{head}.weight"] = (width, outputs)
+        result[f"{head}.bias"] = (outputs,)
+    return result | {"anatomy.weight": (len(ANATOMY), 1), "anatomy.bias": (1,), "temperature": (1,)}
+
+
+class Weights(Mapping[str, Tensor]):
+    """The weights of E routers in one buffer [E, P]; each name is a view into it, [E, ...].
+
+    One row a member: the optimiser, checkpoints and early stopping work on rows, the network on names.
+    """
+
+    def __init__(self, flat: Tensor, width: int, readers: int) -> None:
+        self.flat = flat
+        self.width, self.readers = width, readers
+        layout = shapes(width, readers)
+        columns = flat.split([math.prod(shape) for shape in layout.values()], dim=1)
+        self._views = {
+            name: block.view(len(flat), *shape) for (name, shape), block in zip(layout.items(), columns, strict=True)
+        }
+
+    def __getitem__(self, name: str) -> Tensor:
+        return self._views[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._views)
+
+    def __len__(self) -> int:
+        return len(self._views)
+
+
+def initial_weights(
+    seeds: Sequence[int], network: Network, readers: int, anatomy: Floats, dtype: torch.dtype = torch.float32
+) -> Weights:
+    """Fresh routers: linear layers uniform in ±1/√fan-in, structural risk at `anatomy` [3] (w_vCDR, w_aCDR, b)."""
+    layout = shapes(network.width, readers)
+    bounds = {name: _bound(name, layout) for name in layout}
+    rows = []
+    for seed in seeds:
+        random = stream(seed, Purpose.WEIGHTS)
+        rows.append(np.concatenate([random.uniform(-bounds[name], bounds[name], math.prod(layout[name])) for name in layout]))
+    weights = Weights(torch.tensor(np.stack(rows), dtype=dtype), network.width, readers)
+    for block in BLOCKS:
+        weights[f"{block}.scale"].fill_(1)
+    weights["anatomy.weight"].copy_(torch.as_tensor(anatomy[:2])[:, None])
+    weights["anatomy.bias"].fill_(float(anatomy[2]))
+    weights["temperature"].fill_(math.log(math.expm1(network.temperature - network.temperature_floor)))
+    return weights
+
+
+def _bound(name: str, layout: Mapping[str, tuple[int, ...]]) -> float:
+    """Half-width of a weight's first draw; 0 for what does not start at random."""
+    layer, _, kind = name.rpartition(".")
+    return layout[f"{layer}.weight"][0] ** -0.5 if kind in ("weight", "bias") else 0.0
+
+
+@dataclass(frozen=True)
+class Normaliser:
+    """Mean and scale of the state on the training cases; they travel with the weights."""
+
+    mean: Tensor  # [8]
+    scale: Tensor  # [8]
+
+    def __call__(self, state: Tensor) -> Tensor:
+        return (state - self.mean) / self.scale
+
+
+def structural_risk(weights: Mapping[str, Tensor], state: Tensor) -> Tensor:
+    """Glaucoma probability from the cup-to-disc ratios alone, the paper's p_str, [E, B]."""
+    return torch.sigmoid(_linear(weights, "anatomy", state[..., ANATOMY])[..., 0])
+
+
+def soft_policy(
+    weights: Mapping[str, Tensor],
+    normaliser: Normaliser,
+    state: Tensor,  # [E, B, 8] as in the table
+    available: Tensor,  # [E, B, M] bool
+    temperature_floor: float,
+    noise: Noise | None = None,
+) -> SoftPolicy:
+    """The policy (d, q) of every member for its own batch. Without noise the gates are at their median and all units stay."""
+    scaled = normaliser(state)
+    anatomy = structural_risk(weights, state)  # [E, B]
+    structure = torch.stack([2 * anatomy - 1, (state[..., PROBABILITY] - anatomy).abs()], dim=-1)
+    branches = [
+        _block(weights, "risk", scaled[..., RISK_INPUTS], noise),
+        _block(weights, "structure", structure, noise),
+        _block(weights, "ai", scaled[..., AI_INPUTS], noise),
+    ]
+    fused = _block(weights, "mixing", _block(weights, "fusion", torch.cat(branches, dim=-1), noise), noise)
+    defer_logit = _full(_linear(weights, "defer", _block(weights, "defer_hidden", fused, noise))[..., 0])  # [E, B]
+    trunk = _block(weights, "trunk", fused, noise)
+    temperature = _full(temperature_floor + functional.softplus(weights["temperature"]))[..., None]  # [E, 1, 1]
+    allocation = allocate(
+        gates=_full(_linear(weights, "gate", trunk)),
+        logits=_full(_linear(weights, "allocation", trunk)),
+        available=available,
+        temperature=temperature,
+        noise=None if noise is None else noise.gates,
+    )
+    return SoftPolicy(defer_logit, torch.sigmoid(defer_logit) * available.any(-1), allocation, available)
+
+
+def allocate(gates: Tensor, logits: Tensor, available: Tensor, temperature: Tensor, noise: Tensor | None) -> Tensor:
+    """To whom, given that a case is deferred: the paper's q, [E, B, M]; all 0 where nobody is available.
+
+    Stage I draws a support s by masked Gumbel-sigmoid gates with a straight-through gradient, stage II spreads a
+    masked softmax a over it: q ∝ a·s. A support without mass is repaired to all available readers. An unavailable
+    reader is masked before any arithmetic, so neither its value nor its gradient can be other than 0.
+    """
+    absent = ~available
+    tilted = _masked((gates if noise is None else gates + noise), absent, temperature)
+    relaxed = torch.sigmoid(tilted)
+    hard = (tilted >= 0).to(relaxed.dtype)
+    nobody = absent.all(-1, keepdim=True)  # [E, B, 1]; a softmax over nothing would be NaN
+    spread = torch.softmax(_masked(logits, absent & ~nobody, temperature), dim=-1).masked_fill(absent, 0)
+    empty = (spread * hard).sum(-1, keepdim=True) < LEAST_MASS
+    support = torch.where(empty, available.to(hard.dtype), hard) + (relaxed - relaxed.detach())
+    shared = spread * support
+    return shared / shared.sum(-1, keepdim=True).where(~nobody, 1)
+
+
+def _block(weights: Mapping[str, Tensor], name: str, inputs: Tensor, noise: Noise | None) -> Tensor:
+    """Linear, ReLU, LayerNorm, Dropout; [E, B, in] to [E, B, width]."""
+    hidden = torch.relu(_linear(weights, name, inputs))
+    hidden = functional.layer_norm(hidden, hidden.shape[-1:])
+    hidden = torch.addcmul(weights[f"{name}.shift"][:, None], hidden, weights[f"{name}.scale"][:, None])
+    return hidden if noise is None else hidden * noise.keep(name, hidden.shape[-1])
+
+
+def _linear(weights: Mapping[str, Tensor], name: str, inputs: Tensor) -> Tensor:
+    return torch.baddbmm(weights[f"{name}.bias"][:, None], inputs, weights[f"{name}.weight"])
+
+
+def _masked(logits: Tensor, absent: Tensor, temperature: Tensor) -> Tensor:
+    """Tempered logits, −∞ for the absent; blanked before the division too, or 0 · ∞ would spoil its gradient."""
+    return (logits.masked_fill(absent, 0) / temperature).masked_fill(absent, -torch.inf)
+
+
+def _full(values: Tensor) -> Tensor:
+    """At least single precision: under autocast the policy itself is not computed in half."""
+    return values.float() if values.dtype in (torch.float16, torch.bfloat16) else values

@@ -1,0 +1,52 @@
+"""Random numbers by address: what is drawn depends on (seed, purpose, epoch) and on nothing else.
+
+A member of a population therefore draws what it would draw alone, on any device, and a resumed training needs no
+generator state.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+import numpy as np
+
+from mpd2.arrays import Bools, Floats, Ints
+
+LEVELS = 2**16  # resolution of a dropout draw: 16 random bits a unit
+
+
+class Purpose(IntEnum):
+    """What a stream is for; part of its address."""
+
+    WEIGHTS = 0
+    ORDER = 1
+    GATES = 2
+    DROPOUT = 3
+    FOLDS = 4
+    CHOICE = 5
+    BOOTSTRAP = 6
+
+
+def stream(seed: int, purpose: Purpose, epoch: int = 0) -> np.random.Generator:
+    """The generator at one address."""
+    return np.random.Generator(np.random.SFC64(np.random.SeedSequence((seed, purpose, epoch))))
+
+
+def orders(seeds: Sequence[int], epoch: int, cases: int) -> Ints:
+    """The order in which each member sees the training cases in this epoch, [E, N]."""
+    return np.stack([stream(seed, Purpose.ORDER, epoch).permutation(cases) for seed in seeds])
+
+
+def gate_noise(seeds: Sequence[int], epoch: int, cases: int, readers: int) -> Floats:
+    """Logistic(0, 1) noise of the support gates, the paper's η, [E, N, M]."""
+    return np.stack([stream(seed, Purpose.GATES, epoch).logistic(size=(cases, readers)) for seed in seeds])
+
+
+def dropout_keeps(seeds: Sequence[int], epoch: int, cases: int, units: int, dropout: float) -> Bools:
+    """Which hidden units stay, [E, N, units]."""
+    threshold = round(dropout * LEVELS)
+    return np.stack([
+        stream(seed, Purpose.DROPOUT, epoch).integers(LEVELS, size=(cases, units), dtype=np.uint16) >= threshold
+        for seed in seeds
+    ])

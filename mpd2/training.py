@@ -1,0 +1,334 @@
+"""Fit a population of routers: epochs, multiplier, checkpoint choice, callbacks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import copy
+from dataclasses import dataclass, fields
+from itertools import pairwise
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mpd2 import losses, streams
+from mpd2.arrays import Floats
+from mpd2.cohort import Cohort
+from mpd2.config import Config
+from mpd2.costs import Costs
+from mpd2.devices import pick_device, threads_for
+from mpd2.errors import UserError
+from mpd2.examples import Course, prepare
+from mpd2.policy import Policy, choose
+from mpd2.router import BLOCKS, Noise, Normaliser, SoftPolicy, Weights, initial_weights, soft_policy
+
+LOGGED = (
+    "loss", "routing_cost", "gsdp", "rank_js", "budget_penalty", "soft_deferral",
+    "val_cost", "val_soft_deferral", "val_hard_deferral", "val_total", "score", "multiplier",
+)  # fmt: skip
+"""What is written down of every member after every epoch; the first six are means over training steps."""
+
+STEP_TERMS = 6
+
+
+@dataclass
+class TrainingState:
+    """All that changes while training; saved whole, it resumes to the same result. Row e is member e."""
+
+    epoch: int  # epochs done
+    current: Tensor  # [E, P] weights
+    first_moment: Tensor  # [E, P] AdamW
+    second_moment: Tensor  # [E, P] AdamW
+    best: Tensor  # [E, P] weights of the best checkpoint so far
+    multiplier: Tensor  # [E] λ_def
+    best_score: Tensor  # [E]
+    best_epoch: Tensor  # [E] 0 = none yet
+    active: Tensor  # [E] bool
+    history: Tensor  # [epochs, E, len(LOGGED)] NaN where a member no longer trains
+    loads: Tensor  # [epochs, E, M] soft validation load of each reader
+    problems: dict[int, str]  # why a member had to be stopped
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a callback is told after an epoch. `state()` is a consistent copy that can be saved."""
+
+    epoch: int
+    epochs: int
+    configs: Sequence[Config]
+    log: Mapping[str, Floats]  # name from LOGGED to [E]
+    load: Floats  # [E, M]
+    active: np.ndarray  # [E] bool
+    state: Callable[[], TrainingState]
+
+
+Callback = Callable[[Progress], None]
+"""Called after every epoch; raise `Cancelled` to stop there."""
+
+
+@dataclass(frozen=True)
+class Trained:
+    """The outcome: each member at its best checkpoint."""
+
+    configs: tuple[Config, ...]
+    weights: Weights  # [E, ...]
+    normaliser: Normaliser
+    best_epoch: np.ndarray  # [E]
+    history: Floats  # [epochs, E, len(LOGGED)]
+    loads: Floats  # [epochs, E, M]
+    problems: Mapping[int, str]  # position among all members asked for, to why it is missing here
+
+
+def train(
+    cohort: Cohort,
+    configs: Sequence[Config],
+    costs: Costs | None = None,
+    *,
+    device: str = "auto",
+    dtype: torch.dtype = torch.float32,
+    callbacks: Sequence[Callback] = (),
+    resume: TrainingState | None = None,
+) -> Trained:
+    """Train all `configs` together on the cohort's train split, choosing checkpoints on val.
+
+    A member is the router one gets alone with that configuration, whatever else is trained beside it. A member whose
+    loss is not finite stops with a message and leaves the others alone; it keeps its best checkpoint if it has one.
+    """
+    _check_alike(configs)
+    place = pick_device(device)
+    course = prepare(cohort, configs, costs or cohort.manifest.default_costs(), place, dtype)
+    state = resume or _fresh(configs, course, cohort.readers, place, dtype)
+    epochs = max(config.training.epochs for config in configs)
+    with threads_for(len(configs)):
+        crew = _Crew(state, configs, course)
+        while state.epoch < epochs and bool(state.active.any()):
+            crew = crew if crew.is_current() else _Crew(state, configs, course)
+            crew.train_epoch()
+            crew.judge()
+            state.epoch += 1
+            progress = _progress(state, configs, epochs)
+            for callback in callbacks:
+                callback(progress)
+    return _trained(state, configs, course, cohort.readers)
+
+
+def _check_alike(configs: Sequence[Config]) -> None:
+    if not configs:
+        raise UserError("a population needs at least one member")
+    for what, values in (
+        ("network", {config.network for config in configs}),
+        ("batch size", {config.training.batch_size for config in configs}),
+        ("detach_defer", {config.objective.detach_defer for config in configs}),
+    ):
+        if len(values) > 1:
+            raise UserError(f"members of one population must share the {what}; found {len(values)} different ones")
+
+
+def _fresh(configs: Sequence[Config], course: Course, readers: int, place: torch.device, dtype: torch.dtype) -> TrainingState:
+    seeds = [config.seed for config in configs]
+    flat = initial_weights(seeds, configs[0].network, readers, course.anatomy, dtype).flat.to(place)
+    members = len(configs)
+    return TrainingState(
+        epoch=0,
+        current=flat,
+        first_moment=torch.zeros_like(flat),
+        second_moment=torch.zeros_like(flat),
+        best=flat.clone(),
+        multiplier=flat.new_zeros(members),
+        best_score=flat.new_full((members,), torch.inf),
+        best_epoch=torch.zeros(members, dtype=torch.int64, device=place),
+        active=torch.ones(members, dtype=torch.bool, device=place),
+        history=flat.new_zeros((0, members, len(LOGGED))),
+        loads=flat.new_zeros((0, members, readers)),
+        problems={},
+    )
+
+
+class _Crew:
+    """The members still training, with their settings as tensors. Rebuilt when one of them stops."""
+
+    def __init__(self, state: TrainingState, configs: Sequence[Config], course: Course) -> None:
+        self.state, self.course = state, course
+        self.rows = state.active.nonzero()[:, 0]  # [A] positions among all members
+        self.configs = [configs[row] for row in self.rows.tolist()]
+        network = configs[0].network
+        self.floor, self.dropout = network.temperature_floor, network.dropout
+        self.detach = configs[0].objective.detach_defer
+
+        steps = -(-len(course.train) // configs[0].training.batch_size)
+        self.bounds = np.linspace(0, len(course.train), steps + 1).round().astype(int).tolist()  # even batches
+        readers = course.train.available.shape[1]
+        self.weights = Weights(state.current[self.rows], network.width, readers)
+        self.gradient = torch.zeros_like(self.weights.flat)
+        self.leaves = {name: view.detach().requires_grad_() for name, view in self.weights.items()}
+        self.first, self.second = state.first_moment[self.rows], state.second_moment[self.rows]
+        self.optimiser = self._optimiser()
+
+        self.multiplier = state.multiplier[self.rows]
+        self.gsdp_weight = self._each(lambda c: c.objective.gsdp_weight)
+        self.rank_weight = self._each(lambda c: c.objective.rank_weight)
+        self.margin = self._each(lambda c: c.objective.rank_margin)
+        # Without a budget the target is 1, which no deferral rate can exceed: the multiplier then stays at 0.
+        self.target = self._each(lambda c: 1.0 if c.budget.target is None else c.budget.target)
+        self.penalty = self._each(lambda c: c.budget.penalty)
+        self.dual_step = self._each(lambda c: c.budget.dual_step)
+        self.train_cost, self.val_cost = course.train.cost[self.rows], course.val.cost[self.rows]
+        self.prior, self.profile = course.prior[self.rows], course.profile[self.rows]
+
+    def _each(self, setting: Callable[[Config], float]) -> Tensor:
+        return self.weights.flat.new_tensor([setting(config) for config in self.configs])
+
+    def _optimiser(self) -> torch.optim.AdamW:
+        """AdamW with one parameter a member, so that each has its own step size; the moments are ours to save."""
+        rows = [torch.nn.Parameter(row) for row in self.weights.flat]
+        groups = [
+            {"params": [row], "lr": c.training.learning_rate, "weight_decay": c.training.weight_decay}
+            for row, c in zip(rows, self.configs, strict=True)
+        ]
+        optimiser = torch.optim.AdamW(groups, fused=True)
+        done = float(self.state.epoch * (len(self.bounds) - 1))
+        for position, row in enumerate(rows):
+            row.grad = self.gradient[position]
+            optimiser.state[row] = {
+                "step": torch.tensor(done, device=row.device),
+                "exp_avg": self.first[position],
+                "exp_avg_sq": self.second[position],
+            }
+        return optimiser
+
+    def is_current(self) -> bool:
+        """Whether everybody here still trains."""
+        return bool(self.state.active[self.rows].all())
+
+    def train_epoch(self) -> None:
+        """One pass over the training cases in each member's own order, then one step of the multiplier."""
+        batches = self._shuffled()
+        terms = self.weights.flat.new_zeros((len(self.rows), STEP_TERMS))
+        for low, high in pairwise(self.bounds):
+            terms += self._step(*(part[:, low:high] for part in batches)) * (high - low)
+        self.steps = terms / len(self.course.train)  # [A, STEP_TERMS]
+        self.multiplier = losses.ascended(self.multiplier, self.steps[:, -1], self.target, self.dual_step)
+
+    def _shuffled(self) -> tuple[Tensor, ...]:
+        """Every array of an epoch in each member's order, [A, N, ...]."""
+        train = self.course.train
+        seeds, epoch, cases = [c.seed for c in self.configs], self.state.epoch, len(train)
+        readers, units = train.available.shape[1], len(BLOCKS) * self.weights.width
+        order = torch.as_tensor(streams.orders(seeds, epoch, cases), device=train.state.device)
+        gates = torch.as_tensor(streams.gate_noise(seeds, epoch, cases, readers)).to(train.state)
+        keeps = torch.as_tensor(streams.dropout_keeps(seeds, epoch, cases, units, self.dropout)).to(train.state.device)
+        costs = self.train_cost.gather(1, order[..., None].expand(-1, -1, self.train_cost.shape[-1]))
+        return train.state[order], train.available[order], train.group[order], costs, gates, keeps
+
+    def _step(self, state: Tensor, available: Tensor, group: Tensor, cost: Tensor, gates: Tensor, keeps: Tensor) -> Tensor:
+        """One optimiser step of every member; the terms of its loss, [A, STEP_TERMS]."""
+        noise = Noise(gates, keeps, self.dropout)
+        policy = soft_policy(self.leaves, self.course.normaliser, state, available, self.floor, noise)
+        routing = losses.routing_cost(policy, cost[..., 0], cost[..., 1:])
+        gsdp = losses.gsdp(policy, group, self.prior, self.detach)
+        rank = losses.rank_js(policy, self.profile, self.margin, self.detach)
+        budget = losses.budget_penalty(policy, self.target, self.multiplier, self.penalty)
+        loss = routing + self.gsdp_weight * gsdp + self.rank_weight * rank + budget
+        # Members share nothing, so each row gets the gradient of its own loss.
+        parts = torch.autograd.grad(loss.sum(), list(self.leaves.values()))
+        torch.cat([part.flatten(1) for part in parts], dim=1, out=self.gradient)
+        self.optimiser.step()
+        return torch.stack([loss, routing, gsdp, rank, budget, policy.defer.mean(-1)], dim=-1).detach()
+
+    @torch.no_grad()
+    def judge(self) -> None:
+        """Validate, keep better checkpoints, stop whoever is done, and write everything down."""
+        state, epoch = self.state, self.state.epoch + 1
+        policy = self._val_policy()
+        val_cost = losses.routing_cost(policy, self.val_cost[..., 0], self.val_cost[..., 1:])
+        soft, (hard, total) = policy.defer.mean(-1), self._hard(policy)
+        base = torch.where(self._each(lambda c: c.training.checkpoint == "hard") > 0, total, val_cost)
+        score = base + self._each(lambda c: c.training.violation_weight) * (soft - self.target).clamp_min(0)
+
+        # A training shorter than its warm-up still has its last epoch.
+        first = self._each(lambda c: min(c.training.warm_up, c.training.epochs - 1))
+        better = (score < state.best_score[self.rows]) & (epoch > first)
+        best_rows = self.rows[better]
+        state.best[best_rows], state.best_score[best_rows] = self.weights.flat[better], score[better]
+        state.best_epoch[best_rows] = epoch
+        waited = epoch - torch.maximum(state.best_epoch[self.rows].to(first), first)
+        done = (waited >= self._each(lambda c: c.training.patience)) | (epoch >= self._each(lambda c: c.training.epochs))
+        finite = self.steps.isfinite().all(-1) & self.weights.flat.isfinite().all(-1)
+        for row in self.rows[~finite].tolist():
+            state.problems[row] = (
+                f"member {row + 1} stopped in epoch {epoch}: its loss was no longer a finite number; "
+                "try a smaller learning rate or smaller weights"
+            )
+        state.active[self.rows] = finite & ~done
+        self._write_down(torch.stack([val_cost, soft, hard, total, score, self.multiplier], dim=-1), policy)
+
+    def _val_policy(self) -> SoftPolicy:
+        val, members = self.course.val, len(self.rows)
+        return soft_policy(
+            self.weights,
+            self.course.normaliser,
+            val.state.expand(members, -1, -1),
+            val.available.expand(members, -1, -1),
+            self.floor,
+        )
+
+    def _hard(self, policy: SoftPolicy) -> tuple[Tensor, Tensor]:
+        """Hard deferral rate and reported total cost on val, each [A]."""
+        soft = to_policy(policy, self.course.val.available)
+        staged = np.array([config.rule == "staged" for config in self.configs])[:, None]
+        action = torch.as_tensor(np.where(staged, choose(soft, "staged"), choose(soft, "joint"))).to(self.rows.device)
+        total = self.course.val.total.expand(len(self.rows), -1, -1).gather(-1, action[..., None])[..., 0]
+        return (action > 0).to(total).mean(-1), total.mean(-1)
+
+    def _write_down(self, judged: Tensor, policy: SoftPolicy) -> None:
+        state = self.state
+        state.current[self.rows] = self.weights.flat
+        state.first_moment[self.rows], state.second_moment[self.rows] = self.first, self.second
+        state.multiplier[self.rows] = self.multiplier
+        log = state.history.new_full((1, *state.history.shape[1:]), torch.nan)
+        log[0, self.rows] = torch.cat([self.steps, judged], dim=-1)
+        load = state.loads.new_full((1, *state.loads.shape[1:]), torch.nan)
+        load[0, self.rows] = (policy.defer[..., None] * policy.allocation).mean(1)
+        state.history, state.loads = torch.cat([state.history, log]), torch.cat([state.loads, load])
+
+
+def to_policy(soft: SoftPolicy, available: Tensor) -> Policy:
+    """A differentiable policy as plain arrays in double precision, renormalised there."""
+    allocation = soft.allocation.double().cpu().numpy()
+    total = allocation.sum(-1, keepdims=True)
+    allocation = np.divide(allocation, total, out=np.zeros_like(allocation), where=total > 0)
+    return Policy(soft.defer.double().cpu().numpy(), allocation, available.cpu().numpy())
+
+
+def _copy(state: TrainingState) -> TrainingState:
+    """A snapshot that later epochs do not change."""
+    values = {field.name: getattr(state, field.name) for field in fields(state)}
+    return TrainingState(**{name: v.clone() if isinstance(v, Tensor) else copy(v) for name, v in values.items()})
+
+
+def _progress(state: TrainingState, configs: Sequence[Config], epochs: int) -> Progress:
+    log = state.history[-1].double().cpu().numpy()
+    return Progress(
+        epoch=state.epoch,
+        epochs=epochs,
+        configs=configs,
+        log={name: log[:, position] for position, name in enumerate(LOGGED)},
+        load=state.loads[-1].double().cpu().numpy(),
+        active=state.active.cpu().numpy(),
+        state=lambda: _copy(state),
+    )
+
+
+def _trained(state: TrainingState, configs: Sequence[Config], course: Course, readers: int) -> Trained:
+    kept = (state.best_epoch > 0).cpu().numpy()
+    if not kept.any():
+        raise UserError("no router could be trained: " + "; ".join(state.problems.values()))
+    return Trained(
+        configs=tuple(config for config, keep in zip(configs, kept, strict=True) if keep),
+        weights=Weights(state.best[torch.as_tensor(kept)].cpu(), configs[0].network.width, readers),
+        normaliser=Normaliser(course.normaliser.mean.cpu(), course.normaliser.scale.cpu()),
+        best_epoch=state.best_epoch.cpu().numpy()[kept],
+        history=state.history.double().cpu().numpy()[:, kept],
+        loads=state.loads.double().cpu().numpy()[:, kept],
+        problems=dict(state.problems),
+    )

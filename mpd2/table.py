@@ -8,11 +8,12 @@ import io
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from textwrap import shorten
 from typing import Literal
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from mpd2.arrays import Floats, Ints
 from mpd2.cohort import SPLITS, STATE, UNKNOWN, Cohort
@@ -23,6 +24,7 @@ Purpose = Literal["training", "routing"]
 
 MEASURED = ("logit_0", "logit_1", "vim_risk_z", "quality_risk", "vCDR", "aCDR")  # the rest of STATE follows from logits
 LISTED = 5  # further rows that a message names before "and 40 more"
+SHOWN = 40  # characters of a cell that a message quotes
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,8 @@ def read_cohort(data: bytes, name: str, manifest: Manifest, purpose: Purpose = "
     """The cases in the bytes of a CSV or Parquet file called `name`; the name's ending says which.
 
     For training, every case needs a truth and a split, and every reader at least one decision. For routing these may
-    be missing, and a column `<reader column>_available` of 0 and 1 may say who can be asked.
+    be missing, and a column `<reader column>_available` of 0 and 1 may say who can be asked. All problems of the cells
+    are reported at once, unless rows do not even fit the header: then these are.
     """
     cells = _cells(data, name)
     rules = _rules(cells, manifest, purpose)
@@ -159,13 +162,9 @@ def _text(data: bytes, name: str) -> str:
 
 
 def _parquet_cells(data: bytes, name: str) -> pd.DataFrame:
-    # Most tables are CSV: only those who need Arrow wait for it.
-    import pyarrow
-    import pyarrow.parquet
-
     try:
-        table = pyarrow.parquet.read_table(io.BytesIO(data)).to_pandas(ignore_metadata=True)
-    except (pyarrow.ArrowException, OSError, ValueError) as error:
+        table = pq.read_table(io.BytesIO(data)).to_pandas(ignore_metadata=True)
+    except (pa.ArrowException, OSError, ValueError) as error:
         found = f"a file that cannot be read ({error})"
         raise TableError(name, [Problem(None, "", found, "a Parquet table")]) from None
     table.index += 2
@@ -248,7 +247,7 @@ def _softmax_of_logits(cells: pd.DataFrame) -> Rule:
 
     def holds(given: pd.Series) -> pd.Series:
         if not {"logit_0", "logit_1"} <= set(cells):
-            return given == given
+            return pd.Series(True, index=given.index)
         probability = _numbers(given)
         return ~((probability - _probability(cells)).abs() > 1e-3) | ~probability.between(0, 1)
 
@@ -257,7 +256,7 @@ def _softmax_of_logits(cells: pd.DataFrame) -> Rule:
 
 def _problems(cells: pd.DataFrame, rules: dict[str, tuple[Rule, ...]]) -> list[Problem]:
     """Everything in the table that breaks a rule."""
-    # Half a second, which nobody should wait for who only imports this module.
+    # pandera takes about 0.4 s to import: whoever imports this module without reading a table need not wait for it.
     import pandera.pandas as pandera
 
     if not set(rules) & set(cells):
@@ -286,7 +285,8 @@ def _problem(
         return Problem(None, str(found), "no such column", rules[str(found)][0].expected)
     if row is None:
         return Problem(None, column, "only empty cells", check)
-    return Problem(row, column, shorten(str(found), 40) or "an empty cell", check)
+    text = " ".join(str(found).split())
+    return Problem(row, column, f"{text[:SHOWN]}…" if len(text) > SHOWN else text or "an empty cell", check)
 
 
 def _folded(problems: Sequence[Problem]) -> list[Problem]:

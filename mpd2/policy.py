@@ -35,6 +35,10 @@ class Policy:
         """One member of a population."""
         return Policy(self.defer[index], self.allocation[index], self.available)
 
+    def rounded(self) -> Policy:
+        """In single precision, so that a stored policy and a computed one are the same to the last bit."""
+        return Policy(*(part.astype(np.float32).astype(float) for part in (self.defer, self.allocation)), self.available)
+
     @staticmethod
     def from_scores(scores: np.ndarray, available: np.ndarray) -> Policy:
         """The softmax policy of one score per action, [..., N, 1 + M]; an unavailable reader's score is ignored."""

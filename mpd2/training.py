@@ -293,11 +293,8 @@ class _Crew:
 
 
 def to_policy(soft: SoftPolicy, available: Tensor) -> Policy:
-    """A differentiable policy as plain arrays in double precision, renormalised there."""
-    allocation = soft.allocation.double().cpu().numpy()
-    total = allocation.sum(-1, keepdims=True)
-    allocation = np.divide(allocation, total, out=np.zeros_like(allocation), where=total > 0)
-    return Policy(soft.defer.double().cpu().numpy(), allocation, available.cpu().numpy())
+    """A differentiable policy as plain arrays."""
+    return Policy(soft.defer.double().cpu().numpy(), soft.allocation.double().cpu().numpy(), available.cpu().numpy())
 
 
 def _copy(state: TrainingState) -> TrainingState:

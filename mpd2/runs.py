@@ -1,0 +1,155 @@
+"""A trained method as plain data, and as a folder on disk: JSON, safetensors and Parquet, never pickle."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from safetensors import SafetensorError
+from safetensors.numpy import load_file, save_file
+
+import mpd2
+from mpd2.cohort import Cohort
+from mpd2.costs import Costs
+from mpd2.errors import UserError
+from mpd2.files import digest, replacing_folder
+from mpd2.policy import RULES, Policy, Rule, choose
+
+FORMAT = 1
+CONFIG, WEIGHTS, PREDICTIONS, HISTORY, METRICS = (
+    "config.json", "weights.safetensors", "predictions.parquet", "history.parquet", "metrics.json",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """One fitted method: a population of members, first axis E in every array.
+
+    `method` names the entry of `mpd2.methods` that made it and can make a policy of it.
+    """
+
+    method: str
+    settings: tuple[Mapping[str, Any], ...]  # one a member, plain JSON values, with its seed
+    arrays: Mapping[str, np.ndarray]
+    rule: Rule
+    costs: Costs  # the costs it was fitted for
+    readers: tuple[str, ...]  # the readers' columns, in order
+    fingerprint: str  # of the table it was fitted on
+    history: pd.DataFrame = field(default_factory=pd.DataFrame)  # one row an epoch and member, if it was trained
+    notes: Mapping[str, Any] = field(default_factory=dict)  # what else is worth keeping: problems, best epochs
+    version: str = mpd2.__version__
+    created: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    @property
+    def members(self) -> int:
+        """E."""
+        return len(self.settings)
+
+    def check_readers(self, cohort: Cohort) -> None:
+        """Refuse a table with other readers: their columns would be taken for somebody else's."""
+        if cohort.manifest.columns != self.readers:
+            raise UserError(
+                f"this run knows the readers {', '.join(self.readers)}; the table has {', '.join(cohort.manifest.columns)}"
+            )
+
+    def check_table(self, cohort: Cohort) -> None:
+        """Refuse any table but the one the run was fitted on."""
+        if cohort.fingerprint != self.fingerprint:
+            raise UserError(
+                f"this run was made from table {self.fingerprint}, the table here is {cohort.fingerprint}; "
+                "use the table it was made from, or `route` to apply it to new cases"
+            )
+
+
+def save_run(run: Run, folder: Path, policy: Policy, cohort: Cohort, metrics: Mapping[str, Any]) -> None:
+    """Write a run with its predictions for `cohort`, all or nothing."""
+    with replacing_folder(folder) as draft:
+        save_file({name: np.ascontiguousarray(value) for name, value in run.arrays.items()}, draft / WEIGHTS)
+        predictions_frame(run, policy, cohort).to_parquet(draft / PREDICTIONS, index=False)
+        run.history.to_parquet(draft / HISTORY, index=False)
+        (draft / METRICS).write_text(json.dumps(metrics, indent=1), encoding="utf-8")
+        config = {
+            "format": FORMAT,
+            "method": run.method,
+            "rule": run.rule,
+            "costs": asdict(run.costs),
+            "readers": run.readers,
+            "fingerprint": run.fingerprint,
+            "version": run.version,
+            "created": run.created,
+            "notes": run.notes,
+            "files": {name: digest(draft / name) for name in (WEIGHTS, PREDICTIONS, HISTORY, METRICS)},
+            "settings": run.settings,
+        }
+        (draft / CONFIG).write_text(json.dumps(config, indent=1), encoding="utf-8")
+
+
+def load_run(folder: Path) -> Run:
+    """Read a run back; a missing, foreign or damaged file is refused by name."""
+    config = _read_config(folder)
+    for name, expected in config["files"].items():
+        if not (folder / name).is_file():
+            raise UserError(f"{folder}: {name} is missing; the run is incomplete")
+        if digest(folder / name) != expected:
+            raise UserError(f"{folder / name}: damaged or changed since the run was written; make the run anew")
+    try:
+        return Run(
+            method=config["method"],
+            settings=tuple(config["settings"]),
+            arrays=load_file(folder / WEIGHTS),
+            rule=config["rule"],
+            costs=Costs(**{**config["costs"], "fees": tuple(config["costs"]["fees"])}),
+            readers=tuple(config["readers"]),
+            fingerprint=config["fingerprint"],
+            history=pd.read_parquet(folder / HISTORY),
+            notes=config["notes"],
+            version=config["version"],
+            created=config["created"],
+        )
+    except (SafetensorError, KeyError, TypeError) as error:
+        raise UserError(f"{folder}: not a run this version can read: {error}") from None
+
+
+def load_predictions(folder: Path, run: Run, cohort: Cohort) -> Policy:
+    """The stored policy of every member for the cases of `cohort`, [E, N], without running the method."""
+    run.check_table(cohort)
+    frame = pd.read_parquet(folder / PREDICTIONS)
+    rows = pd.Index(frame["case_id"].iloc[: len(frame) // run.members]).get_indexer(cohort.ids)
+    if (rows < 0).any():
+        raise UserError(f"{folder}: no prediction is stored for case {cohort.ids[rows < 0][0]}")
+    defer = frame["defer"].to_numpy(float).reshape(run.members, -1)[:, rows]
+    allocation = frame[list(run.readers)].to_numpy(float).reshape(run.members, -1, len(run.readers))[:, rows]
+    return Policy(defer, allocation, cohort.available)
+
+
+def predictions_frame(run: Run, policy: Policy, cohort: Cohort) -> pd.DataFrame:
+    """One row a member and case: the action taken, d and every reader's q."""
+    action = choose(policy, run.rule)  # [E, N]
+    names = np.array(["ai", *run.readers])
+    columns = {
+        "seed": np.repeat([int(s["seed"]) for s in run.settings], len(cohort)),
+        "case_id": np.tile(cohort.ids, run.members),
+        "action": names[action].ravel(),
+        "defer": policy.defer.astype(np.float32).ravel(),
+    }
+    shares = policy.allocation.astype(np.float32).reshape(-1, len(run.readers))
+    return pd.DataFrame(columns | {name: shares[:, j] for j, name in enumerate(run.readers)})
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    path = folder / CONFIG
+    if not path.is_file():
+        raise UserError(f"{folder}: there is no run here (no {CONFIG})")
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: damaged: {error}") from None
+    if not isinstance(config, dict) or config.get("format") != FORMAT or config.get("rule") not in RULES:
+        raise UserError(f"{path}: not a run this version can read")
+    return config

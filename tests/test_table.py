@@ -91,6 +91,7 @@ def test_a_case_without_any_reader_is_legal() -> None:
         (3, "logit_1", "1,5", "found 1,5, expected a finite number."),
         (3, "vim_risk_z", "NaN", "found NaN, expected a finite number."),
         (3, "vim_risk_z", "-inf", "found -inf, expected a finite number."),
+        (3, "vim_risk_z", "inf", "found inf, expected a finite number."),
         (3, "vim_risk_z", "", "found an empty cell, expected a finite number."),
         (5, "quality_risk", "1.01", "found 1.01, expected a number from 0 to 1."),
         (5, "vCDR", "-0.1", "found -0.1, expected a number from 0 to 1."),

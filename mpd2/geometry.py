@@ -16,9 +16,10 @@ def geometric_profile(decay: tuple[float, ...], readers: int) -> Floats:
     >>> geometric_profile((0.5, 1.0), readers=4).round(3).tolist()[2:]
     [[0.667, 0.333, 0.0, 0.0], [0.333, 0.333, 0.333, 0.0], [0.25, 0.25, 0.25, 0.25]]
     """
-    count = np.arange(readers + 1)[:, None]                                   # [M + 1, 1]
-    rank = np.arange(readers)                                                 # [M]
-    rate = np.array(decay, float)[np.clip(count - 2, 0, len(decay) - 1)]      # [M + 1, 1]
-    weight = np.where(rank < count, rate**rank, 0.0)                          # [M + 1, M]
+    count = np.arange(readers + 1)[:, None]
+    rank = np.arange(readers)
+    rate = np.array(decay)[np.clip(count - 2, 0, len(decay) - 1)]  # [M + 1, 1]
+    weight: Floats = np.where(rank < count, rate**rank, 0.0)  # [M + 1, M]
     # Divided by its sum, not by (1 − ϱ^k) / (1 − ϱ), which has no value at ϱ = 1.
-    return weight / weight.sum(-1, keepdims=True).clip(min=1.0)
+    total: Floats = weight.sum(-1, keepdims=True).clip(min=1.0)
+    return weight / total

@@ -189,8 +189,10 @@ def soft_load(policy: Policy) -> pd.DataFrame:
 
     The load of reader j is the sum of d_i q_ij over cases, as a share of all deferred mass. Columns: DeferSoft (mean
     d), HHI = (sum p^2 - 1/M) / (1 - 1/M), LoadCV (population sd over mean), DeadFrac (share of readers below
-    DEAD_SHARE), EffExp = exp(H) and Entropy = H / ln M. The published ablation agrees with these: its HHI and LoadCV
-    obey LoadCV^2 = (M - 1) HHI, its EffExp and Entropy obey EffExp = M^Entropy, both up to the spread of ten seeds.
+    DEAD_SHARE), EffExp = exp(H) and Entropy = H / ln M; NaN where nothing is deferred.
+
+    The published ablation agrees with these formulas up to the spread of ten seeds (LoadCV^2 = (M - 1) HHI and
+    EffExp = M^Entropy); it says neither which load it puts into them nor when a reader is dead.
     """
     mass = policy.actions[..., 1:].sum(-2)  # [..., M]
     readers = mass.shape[-1]
@@ -210,7 +212,7 @@ def soft_load(policy: Policy) -> pd.DataFrame:
 
 def _require_known(what: str, values: np.ndarray, cohort: Cohort) -> None:
     """Refuse values that are UNKNOWN, [..., N], and name the first cases."""
-    cases = cohort.ids[(values == UNKNOWN).reshape(-1, len(cohort)).any(0)]
+    cases = cohort.ids[(values == UNKNOWN).any(axis=tuple(range(values.ndim - 1)))]
     if len(cases):
         shown = ", ".join(map(str, cases[:5])) + (", …" if len(cases) > 5 else "")
         raise UserError(f"{what}: not known for {len(cases)} of {len(cohort)} cases ({shown}); leave them out to count")

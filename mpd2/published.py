@@ -4,7 +4,8 @@ Tables: `overall`, `per_cohort`, `expert_collapse`, `ai_retention`, `per_expert`
 `ablation_objective`, `ablation_regularisation`, `ablation_deferral` (mean and sd of ten seeds). Metrics are named as in
 `mpd2.metrics`; besides those, DeferHard is Defer where DeferSoft stands beside it, GapSoft and GapHard are a deferral
 rate minus its Target, and TotalLoss is the printed L_total, which weighs fees otherwise than TotalCost does. Top1 and
-Top2 of the ablation are of the hard load: together with its soft HHI they could not be of the soft one.
+Top2 of `ablation_regularisation` cannot be of the load its HHI is of (their squares alone exceed it); the paper does
+not say which load either is of.
 """
 
 from __future__ import annotations

@@ -1,0 +1,326 @@
+"""Counts, the metrics made of them, and how the readers' load is spread."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from sklearn import metrics as sk
+from strategies import cohorts, policies
+
+from mpd2.cohort import UNKNOWN, Cohort
+from mpd2.costs import Costs
+from mpd2.errors import UserError
+from mpd2.metrics import (
+    BEST_ORACLE,
+    METRICS,
+    by_cohort,
+    collapse,
+    evaluate,
+    load_of,
+    matched,
+    metrics_of,
+    retention,
+    soft_load,
+    tally,
+)
+from mpd2.policy import NOBODY, Decisions, Policy, route
+from mpd2.published import published
+
+PRINTED = 0.0005 + 1e-9  # what printing three decimals can hide
+
+# Whole numbers of readings that give every figure of a published row.
+PUBLISHED_LOADS = {
+    "Mao-TwoStage": (123, 92, 75, 20, 14, 12, 8, 7, 4, 4, 3, 0),
+    "Narasimhan-PH": (89, 71, 59, 35, 31, 28, 22, 9, 3, 2, 0, 0),
+    "Verma-OvA": (228, 228, 119, 35, 22, 21, 11, 4, 3, 1, 0, 0),
+    "Hemmer-MoE": (285, 160, 72, 17, 14, 7, 4, 3, 1, 0, 0, 0),
+    "Keswani-Joint Committee": (369, 42, 9, 1, 0, 0, 0, 0, 0, 0, 0, 0),
+    "MPD²-Router": (97, 76, 60, 55, 54, 25, 15, 6, 3, 2, 0, 0),
+}
+
+
+def ai_only(cohort: Cohort) -> Decisions:
+    return Decisions(np.full((len(cohort), 1), NOBODY), cohort.ai_label)
+
+
+def costs_of(cohort: Cohort) -> Costs:
+    return cohort.manifest.default_costs()
+
+
+def random_decisions(cohort: Cohort, members: int, seed: int = 0) -> Decisions:
+    scores = np.random.default_rng(seed).normal(size=(members, len(cohort), 1 + cohort.readers))
+    return route(Policy.from_scores(scores, cohort.available), cohort)
+
+
+def asked(load: tuple[int, ...]) -> Decisions:
+    """One case per reading."""
+    readers = np.repeat(np.arange(len(load)), load)
+    return Decisions(readers[:, None], np.ones(len(readers), int))
+
+
+def printed(table: str, cohort: str = "all") -> pd.DataFrame:
+    rows = published(table)
+    return rows[rows["cohort"] == cohort].pivot(index="method", columns="metric", values="value")
+
+
+@pytest.fixture(scope="module")
+def held_out(benchmark: Cohort) -> Cohort:
+    return benchmark.subset(split="test")
+
+
+# ---------------------------------------------------------------------------------- metrics
+
+
+labels = hnp.arrays(np.int64, st.integers(1, 12), elements=st.integers(0, 1))
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.data(), labels)
+def test_scores_are_those_of_scikit_learn(data: st.DataObject, truth: np.ndarray) -> None:
+    label = data.draw(hnp.arrays(np.int64, len(truth), elements=st.integers(0, 1)))
+    counts = [((label == a) & (truth == b)).sum() for a, b in ((1, 1), (1, 0), (0, 1), (0, 0))]
+    ours = dict(zip(METRICS, metrics_of(np.array([*counts, 0, 0, 0, 0])), strict=True))
+    with warnings.catch_warnings(action="ignore"):
+        theirs = {
+            "Acc": sk.accuracy_score(truth, label),
+            "Prec": sk.precision_score(truth, label, zero_division=0),
+            "F1": sk.f1_score(truth, label, zero_division=0),
+            "MCC": sk.matthews_corrcoef(truth, label),
+            "Sens": sk.recall_score(truth, label, zero_division=np.nan),
+            "Spec": sk.recall_score(truth, label, pos_label=0, zero_division=np.nan),
+        }
+    assert {name: ours[name] for name in theirs} == pytest.approx(theirs, nan_ok=True)
+
+
+def test_without_any_case_no_metric_exists() -> None:
+    assert np.isnan(metrics_of(np.zeros(8))).all()
+
+
+def test_costs_are_counted_from_errors_and_from_every_reader_asked(small_cohort: Cohort) -> None:
+    cohort = small_cohort.rows(np.arange(4))
+    cohort = replace(cohort, truth=np.array([1, 0, 1, 0]))
+    costs = Costs(2.0, 1.5, tuple(0.1 * (j + 1) for j in range(cohort.readers)))
+    decisions = Decisions(np.array([[0, 2], [1, NOBODY], [NOBODY, NOBODY], [NOBODY, NOBODY]]), np.array([0, 1, 1, 0]))
+    row = evaluate(cohort, decisions, costs).iloc[0]
+    assert row["ClinicalCost"] == pytest.approx((2.0 + 1.5) / 4)
+    assert row["ExpertCost"] == pytest.approx((0.1 + 0.3 + 0.2) / 4)
+    assert row["TotalCost"] == pytest.approx(row["ClinicalCost"] + row["ExpertCost"])
+    assert (row["Defer"], row["Consults"]) == (0.5, 0.75)
+
+
+@settings(deadline=None, max_examples=20)
+@given(st.data(), cohorts())
+def test_a_population_is_counted_as_each_of_its_members(data: st.DataObject, cohort: Cohort) -> None:
+    members = [route(data.draw(policies(cohort)), cohort) for _ in range(2)]
+    both = Decisions(np.stack([one.consulted for one in members]), np.stack([one.label for one in members]))
+    rows = evaluate(cohort, both, costs_of(cohort))
+    alone = pd.concat([evaluate(cohort, one, costs_of(cohort)) for one in members], ignore_index=True)
+    assert rows["member"].tolist() == [0, 1]
+    pd.testing.assert_frame_equal(rows.drop(columns="member"), alone)
+
+
+def test_methods_and_members_become_the_first_columns(small_cohort: Cohort) -> None:
+    one = random_decisions(small_cohort, 6)
+    grid = Decisions(one.consulted.reshape(2, 3, *one.consulted.shape[1:]), one.label.reshape(2, 3, -1))
+    rows = evaluate(small_cohort, grid, costs_of(small_cohort))
+    flat = evaluate(small_cohort, one, costs_of(small_cohort))
+    assert rows[["method", "member"]].to_numpy().tolist() == [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]
+    pd.testing.assert_frame_equal(rows[["n", *METRICS]], flat[["n", *METRICS]])
+
+
+def test_no_case_at_all_has_no_metric_and_no_cohort(small_cohort: Cohort) -> None:
+    empty = small_cohort.rows(np.array([], int))
+    row = evaluate(empty, ai_only(empty), costs_of(empty)).iloc[0]
+    assert row["n"] == 0
+    assert row[list(METRICS)].isna().all()
+    assert by_cohort(empty, ai_only(empty), costs_of(empty)).empty
+    assert retention(empty, ai_only(empty), costs_of(empty)).empty
+
+
+def test_the_cohorts_add_up_to_the_whole(held_out: Cohort) -> None:
+    decisions, costs = random_decisions(held_out, 3), costs_of(held_out)
+    parts, whole = by_cohort(held_out, decisions, costs), evaluate(held_out, decisions, costs)
+    total = (parts["TotalCost"] * parts["n"]).groupby(parts["member"]).sum() / len(held_out)
+    assert total.to_numpy() == pytest.approx(whole["TotalCost"].to_numpy())
+    assert parts.groupby("member")["n"].sum().unique().tolist() == [len(held_out)]
+
+
+def test_a_truth_nobody_knows_is_an_error_that_names_the_case(small_cohort: Cohort) -> None:
+    truth = small_cohort.truth.copy()
+    truth[3] = UNKNOWN
+    with pytest.raises(UserError, match=f"truth: not known for 1 of 54 cases \\({small_cohort.ids[3]}\\)"):
+        tally(replace(small_cohort, truth=truth), ai_only(small_cohort), costs_of(small_cohort))
+
+
+def test_a_label_nobody_knows_is_an_error_that_names_the_cases(small_cohort: Cohort) -> None:
+    decisions = replace(ai_only(small_cohort), label=np.full((2, len(small_cohort)), UNKNOWN))
+    with pytest.raises(UserError, match=r"label: not known for 54 of 54 cases .*…"):
+        tally(small_cohort, decisions, costs_of(small_cohort))
+
+
+def test_decisions_for_other_cases_are_refused(small_cohort: Cohort) -> None:
+    with pytest.raises(UserError, match="found 54 cases, expected the cohort's 5"):
+        tally(small_cohort.rows(np.arange(5)), ai_only(small_cohort), costs_of(small_cohort))
+
+
+# ---------------------------------------------------------------------------------- the paper's rows
+
+
+def test_the_ai_alone_has_the_published_figures(held_out: Cohort) -> None:
+    row = evaluate(held_out, ai_only(held_out), costs_of(held_out)).iloc[0]
+    paper = printed("overall").loc["AI-Only"]
+    assert row[paper.index].to_numpy(float) == pytest.approx(paper.to_numpy(), abs=PRINTED)
+
+
+@pytest.mark.parametrize("key", ["refuge", "chaksu", "origa"])
+def test_the_ai_alone_has_the_published_figures_in_every_cohort(held_out: Cohort, key: str) -> None:
+    row = by_cohort(held_out, ai_only(held_out), costs_of(held_out)).set_index("cohort").loc[key]
+    paper = printed("per_cohort", key).loc["AI-Only"]
+    assert row[paper.index].to_numpy(float) == pytest.approx(paper.to_numpy(), abs=PRINTED)
+
+
+@pytest.mark.parametrize("key", ["refuge", "chaksu", "origa"])
+def test_keeping_everything_retains_what_the_ai_alone_has(held_out: Cohort, key: str) -> None:
+    row = retention(held_out, ai_only(held_out), costs_of(held_out)).set_index("cohort").loc[key]
+    paper = printed("ai_retention", key).loc["AI-Only"]
+    assert row[paper.index].to_numpy(float) == pytest.approx(paper.to_numpy(), abs=PRINTED)
+
+
+def test_every_reader_and_the_best_oracle_have_the_published_figures(held_out: Cohort) -> None:
+    rows = matched(held_out, ai_only(held_out), costs_of(held_out))
+    own = rows[rows["who"] == "reader"].set_index("reader")
+    paper = printed("per_expert")
+    assert set(own.index) == set(paper.index)
+    ours = own.loc[paper.index, paper.columns].to_numpy(float)
+    assert ours == pytest.approx(paper.to_numpy(), abs=PRINTED)
+
+
+# ---------------------------------------------------------------------------------- parts of the cases
+
+
+def test_a_method_is_matched_on_the_cases_its_reader_has_read(held_out: Cohort) -> None:
+    decisions, costs = random_decisions(held_out, 2), costs_of(held_out)
+    rows = matched(held_out, decisions, costs).set_index(["member", "reader", "who"])
+    for j, reader in enumerate(held_out.manifest.columns):
+        read = held_out.available[:, j]
+        part = Decisions(decisions.consulted[1, read], decisions.label[1, read])
+        expected = evaluate(held_out.rows(read), part, costs).iloc[0]
+        row = rows.loc[(1, reader, "method")]
+        names = ["n", "Acc", "Sens", "Spec", "F1", "MCC", "ClinicalCost"]
+        assert row[names].to_numpy(float) == pytest.approx(expected[names].to_numpy(float))
+
+
+def test_the_best_oracle_misses_only_what_every_reader_misses(small_cohort: Cohort) -> None:
+    truth = small_cohort.truth
+    wrong = np.where(small_cohort.available, 1 - truth[:, None], UNKNOWN)
+    words = np.where(np.arange(len(truth))[:, None] < 5, wrong, small_cohort.decisions)
+    cohort = replace(small_cohort, decisions=words)
+    rows = matched(cohort, ai_only(cohort), costs_of(cohort)).set_index(["reader", "who"])
+    oracle = rows.loc[(BEST_ORACLE, "reader")]
+    hit = (small_cohort.available & (words == truth[:, None])).any(-1)
+    assert oracle["n"] == small_cohort.available.any(-1).sum()
+    assert oracle["FN"] + oracle["FP"] == (~hit).sum() >= 5
+
+
+def test_retention_counts_only_what_nobody_was_asked_about(held_out: Cohort) -> None:
+    decisions, costs = random_decisions(held_out, 1), costs_of(held_out)
+    rows = retention(held_out, decisions, costs).set_index("cohort")
+    kept = ~decisions.deferred[0] & (held_out.sources == "origa")
+    right = (held_out.ai_label == held_out.truth)[kept]
+    assert rows.loc["origa", "kept"] == kept.sum()
+    assert rows.loc["origa", "Share"] == pytest.approx(kept.sum() / (held_out.sources == "origa").sum())
+    assert rows.loc["origa", "Acc"] == pytest.approx(right.mean())
+
+
+def test_nothing_kept_leaves_nothing_to_rate(small_cohort: Cohort) -> None:
+    reader = small_cohort.available.argmax(-1)
+    words = np.take_along_axis(small_cohort.decisions, reader[:, None], -1)[:, 0]
+    rows = retention(small_cohort, Decisions(reader[:, None], words), costs_of(small_cohort))
+    assert (rows["Share"] == 0).all()
+    assert rows[["Acc", "MCC", "ClinicalCost"]].isna().all(axis=None)
+
+
+# ---------------------------------------------------------------------------------- load
+
+
+@pytest.mark.parametrize("method", PUBLISHED_LOADS)
+def test_the_collapse_formulas_are_those_of_the_published_row(method: str) -> None:
+    load = PUBLISHED_LOADS[method]
+    row = collapse(asked(load), len(load)).iloc[0]
+    paper = printed("expert_collapse").loc[method]
+    assert row[paper.index].to_numpy(float) == pytest.approx(paper.to_numpy(), abs=PRINTED)
+
+
+@settings(deadline=None, max_examples=40)
+@given(hnp.arrays(np.int64, st.integers(2, 8), elements=st.integers(0, 9)).filter(lambda load: load.any()))
+def test_concentration_lies_between_an_even_load_and_a_single_reader(load: np.ndarray) -> None:
+    row = collapse(asked(tuple(load)), len(load)).iloc[0]
+    assert -1e-9 <= row["EntropyCollapse"] <= 1 + 1e-9
+    assert -1e-9 <= row["Gini"] <= 1 + 1e-9
+    assert 1 - 1e-9 <= row["NEff"] <= len(load) + 1e-9
+    assert load_of(asked(tuple(load)), len(load)).tolist() == load.tolist()
+
+
+def test_one_busy_reader_is_full_collapse_and_an_even_load_is_none() -> None:
+    one = collapse(asked((7, 0, 0, 0)), 4).iloc[0]
+    even = collapse(asked((3, 3, 3, 3)), 4).iloc[0]
+    names = ["Top1", "EntropyCollapse", "NEff", "Gini"]
+    assert one[names].tolist() == pytest.approx([1, 1, 1, 1])
+    assert even[names].tolist() == pytest.approx([0.25, 0, 4, 0])
+
+
+def test_every_reader_asked_about_a_case_carries_load() -> None:
+    decisions = Decisions(np.array([[0, 2], [2, NOBODY], [NOBODY, NOBODY]]), np.array([1, 0, 1]))
+    assert load_of(decisions, 3).tolist() == [1, 0, 2]
+    assert collapse(decisions, 3)["Routed"].item() == 2
+
+
+def test_load_nobody_carries_and_a_single_reader_have_no_concentration() -> None:
+    idle = collapse(Decisions(np.full((5, 1), NOBODY), np.ones(5, int)), 4).iloc[0]
+    single = collapse(asked((3,)), 1).iloc[0]
+    assert idle["Routed"] == 0
+    assert idle.drop("Routed").isna().all()
+    assert single[["EntropyCollapse", "Gini"]].isna().all()
+
+
+def test_soft_load_weighs_each_allocation_by_its_deferral() -> None:
+    available = np.ones((2, 4), bool)
+    policy = Policy(np.array([0.9, 0.3]), np.array([[1.0, 0, 0, 0], [0, 1.0, 0, 0]]), available)
+    row = soft_load(policy).iloc[0]
+    share = np.array([0.75, 0.25, 0, 0])
+    entropy = -(share[:2] * np.log(share[:2])).sum()
+    assert row["DeferSoft"] == pytest.approx(0.6)
+    assert row["HHI"] == pytest.approx(((share**2).sum() - 1 / 4) / (1 - 1 / 4))
+    assert row["LoadCV"] == pytest.approx(share.std() / share.mean())
+    assert row["DeadFrac"] == 0.5
+    assert row["EffExp"] == pytest.approx(np.exp(entropy))
+    assert row["Entropy"] == pytest.approx(entropy / np.log(4))
+
+
+def test_soft_load_of_a_population_has_a_row_for_every_member(small_cohort: Cohort) -> None:
+    scores = np.random.default_rng(0).normal(size=(3, len(small_cohort), 1 + small_cohort.readers))
+    policy = Policy.from_scores(scores, small_cohort.available)
+    rows = soft_load(policy)
+    assert rows["member"].tolist() == [0, 1, 2]
+    alone = soft_load(policy.member(2)).iloc[0]
+    assert rows.iloc[2][alone.index].to_numpy(float) == pytest.approx(alone.to_numpy(float))
+
+
+def test_a_policy_that_never_defers_has_no_soft_load() -> None:
+    row = soft_load(Policy(np.zeros(3), np.full((3, 2), 0.5), np.ones((3, 2), bool))).iloc[0]
+    assert row["DeferSoft"] == 0
+    assert row.drop("DeferSoft").isna().all()
+
+
+def test_the_published_soft_loads_obey_the_same_formulas() -> None:
+    paper = printed("ablation_regularisation")
+    readers = len(PUBLISHED_LOADS["MPD²-Router"])
+    assert np.sqrt((readers - 1) * paper["HHI"].to_numpy()) == pytest.approx(paper["LoadCV"].to_numpy(), rel=0.01)
+    assert readers ** paper["Entropy"].to_numpy() == pytest.approx(paper["EffExp"].to_numpy(), rel=0.01)

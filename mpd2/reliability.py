@@ -7,14 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mpd2.arrays import Floats, Ints
+from mpd2.arrays import Bools, Floats, Ints
 from mpd2.cohort import UNKNOWN, Cohort
 from mpd2.costs import Costs
 from mpd2.errors import EmptyCohort, UserError
 from mpd2.logistic import fit_logistic, predict_logistic
 
-REACH = 2.0  # standard deviations at which the state levels off: a far-off score must not carry a quadratic away
+REACH = 2.0  # standard deviations at which a state variable levels off, so that no quadratic runs away out of range
 PENALTY = 30.0
+IMAGINED = 5.0  # readings with the average reader's errors that every reader is credited with, spread over all cases
 
 
 class Errors(NamedTuple):
@@ -26,40 +27,34 @@ class Errors(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class ErrorModel:
-    """P(glaucoma | state) and every reader's two error rates given the truth, as logistic models of one quadratic.
-
-    Row 0 of `coefficients` is glaucoma; then, for M readers, their rates of missing it, then of false alarms.
-    """
+    """P(glaucoma | state) and every reader's error rates given the truth: logistic in a quadratic of the state."""
 
     means: Floats  # [8] of the training states
     scales: Floats  # [8]
-    coefficients: Floats  # [1 + 2 M, P + 1]
+    coefficients: Floats  # [1 + 2 M, P + 1] glaucoma; each reader's misses; each reader's false alarms
 
     def predict(self, cohort: Cohort) -> Errors:
         """The error probabilities of every action, whether or not a reader is available."""
         if len(self.coefficients) != 1 + 2 * cohort.readers:
             raise UserError(f"error model: made for {len(self.coefficients) // 2} readers, given {cohort.readers}")
-        features = _features(cohort, self.means, self.scales)
-        return _joint(predict_logistic(self.coefficients, features), cohort)
+        return _joint(predict_logistic(self.coefficients, _features(cohort, self.means, self.scales)), cohort)
 
 
 def fit_errors(cohort: Cohort, penalty: float = PENALTY) -> ErrorModel:
-    """Estimate the error rates from cases whose truth is known; a reader counts only where available."""
+    """Estimate the error rates from the cases whose truth is known; a reader's word counts only where available."""
     means, scales = _moments(cohort)
-    targets, weights = _targets(cohort)
-    return ErrorModel(means, scales, fit_logistic(_features(cohort, means, scales), targets, weights, penalty))
+    everything = np.ones((len(cohort), 1), bool)
+    coefficients = _fit(cohort, _features(cohort, means, scales), everything, penalty)[0]
+    return ErrorModel(means, scales, coefficients)
 
 
 def cross_fitted(cohort: Cohort, folds: int = 5, seed: int = 0, penalty: float = PENALTY) -> Errors:
     """Each case's error probabilities from models that saw neither its truth nor its readers' words."""
     features = _features(cohort, *_moments(cohort))
-    targets, weights = _targets(cohort)  # [N, T]
     fold = stratified_folds(cohort, folds, seed)
-    seen = fold[:, None] != np.arange(folds)  # [N, folds]
-    stacked = (seen[:, :, None] * weights[:, None, :]).reshape(len(cohort), -1)  # [N, folds · T]
-    coefficients = fit_logistic(features, np.tile(targets, folds), stacked, penalty)
-    rates = predict_logistic(coefficients, features).reshape(len(cohort), folds, -1)
-    return _joint(rates[np.arange(len(cohort)), fold], cohort)
+    coefficients = _fit(cohort, features, fold[:, None] != np.arange(folds), penalty)  # [folds, T, P + 1]
+    rates = predict_logistic(coefficients.reshape(-1, coefficients.shape[-1]), features)
+    return _joint(rates.reshape(len(cohort), folds, -1)[np.arange(len(cohort)), fold], cohort)
 
 
 def stratified_folds(cohort: Cohort, folds: int, seed: int) -> Ints:
@@ -74,7 +69,7 @@ def stratified_folds(cohort: Cohort, folds: int, seed: int) -> Ints:
 
 
 def expected_costs(errors: Errors, costs: Costs) -> Floats:
-    """Expected clinical cost plus fee of every action, [N, 1 + M]."""
+    """Expected clinical cost plus fee of every action, [N, 1 + M]; availability is left to whoever decides."""
     fees = np.array([0.0, *costs.fees])
     return costs.false_negative * errors.missed + costs.false_positive * errors.alarmed + fees
 
@@ -93,19 +88,29 @@ def _features(cohort: Cohort, means: Floats, scales: Floats) -> Floats:
     return np.column_stack([state, state[:, left] * state[:, right]])
 
 
-def _targets(cohort: Cohort) -> tuple[Floats, Floats]:
-    """What the models predict and where it is known, both [N, 1 + 2 M]."""
+def _fit(cohort: Cohort, features: Floats, seen: Bools, penalty: float) -> Floats:
+    """Coefficients of F sets of models, [F, T, P + 1] with T = 1 + 2 M; set f learns from the cases `seen[:, f]`."""
     sick, healthy = (cohort.truth == 1)[:, None], (cohort.truth == 0)[:, None]
     spoken = cohort.available & (cohort.decisions != UNKNOWN)
-    targets = np.column_stack([sick, cohort.decisions == 0, cohort.decisions == 1])
-    weights = np.column_stack([sick | healthy, spoken & sick, spoken & healthy])
-    return targets.astype(float), weights.astype(float)
+    targets = np.column_stack([sick, cohort.decisions == 0, cohort.decisions == 1])[:, None, :]  # [N, 1, T]
+    known = np.column_stack([sick | healthy, spoken & sick, spoken & healthy])[:, None, :] & seen[:, :, None]
+    positives = known & targets  # [N, F, T]
+
+    kind = np.repeat([0, 1, 2], [1, cohort.readers, cohort.readers])  # glaucoma, a miss, a false alarm
+    alike = (kind[:, None] == kind).astype(float)  # [T, T]
+    average = (positives.sum(0) @ alike + 0.5) / (known.sum(0) @ alike + 1)  # [F, T]
+    weights = known + IMAGINED / len(cohort)
+    rates = (positives + IMAGINED / len(cohort) * average) / weights
+
+    flat = (len(cohort), -1)
+    coefficients = fit_logistic(features, rates.reshape(flat), weights.reshape(flat), penalty)
+    return coefficients.reshape(seen.shape[1], len(kind), -1)
 
 
 def _joint(rates: Floats, cohort: Cohort) -> Errors:
-    """From P(glaucoma) and rates given the truth, [N, 1 + 2 M], to joint probabilities.
+    """From P(glaucoma) and error rates given the truth, [N, 1 + 2 M], to joint probabilities.
 
-    What the AI will say is known from the state, so it can make only one of the two errors in a case.
+    What the AI says is known from the state, so that in any one case it can make only one of the two errors.
     """
     glaucoma = rates[:, :1]
     missing, alarming = np.split(rates[:, 1:], 2, axis=1)

@@ -37,7 +37,8 @@ class Policy:
 
     def rounded(self) -> Policy:
         """In single precision, so that a stored policy and a computed one are the same to the last bit."""
-        return Policy(*(part.astype(np.float32).astype(float) for part in (self.defer, self.allocation)), self.available)
+        defer, allocation = (part.astype(np.float32).astype(float) for part in (self.defer, self.allocation))
+        return Policy(defer, allocation, self.available)
 
     @staticmethod
     def from_scores(scores: np.ndarray, available: np.ndarray) -> Policy:

@@ -33,12 +33,12 @@ class Objective(Section):
     """What a router is trained to keep small."""
 
     fee_weight: NonNegative = Field(0.284, description="γ: how much a reader's fee counts in training")
-    ai_cost: Literal["soft", "hard"] = Field("soft", description="cost of keeping the AI: by its probability or its label")
+    ai_cost: Literal["soft", "hard"] = Field("soft", description="cost of keeping the AI: by its probability or label")
     expected_share: Share = Field(0.0, description="share of each training cost that is its cross-fitted expectation")
     gsdp_weight: NonNegative = Field(0.0457, description="λ_GSDP: pull of each group's allocation towards its prior")
     rank_weight: NonNegative = Field(0.098, description="λ_rank: penalty on allocations that are too peaked")
     rank_decay: tuple[Share, ...] = Field(
-        (0.67, 0.80, 0.75, 0.72), min_length=1, description="ϱ for 2, 3, 4, … available readers; the last one for all larger"
+        (0.67, 0.80, 0.75, 0.72), min_length=1, description="ϱ for 2, 3, 4, … available readers, the last for all more"
     )
     rank_margin: NonNegative = Field(0.0, description="m_maj: how far a prefix may exceed the reference unpunished")
     detach_defer: bool = Field(False, description="treat d as a constant inside GSDP and Rank-JS")

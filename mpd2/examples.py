@@ -50,7 +50,9 @@ class Course:
     anatomy: Floats  # [3] w_vCDR, w_aCDR, b
 
 
-def prepare(cohort: Cohort, configs: Sequence[Config], costs: Costs, device: torch.device, dtype: torch.dtype) -> Course:
+def prepare(
+    cohort: Cohort, configs: Sequence[Config], costs: Costs, device: torch.device, dtype: torch.dtype
+) -> Course:
     """Fit on train all that is not trained by gradient, and lay out both splits as tensors."""
     train, val = cohort.subset(split="train"), cohort.subset(split="val")
     for name, part in (("train", train), ("val", val)):

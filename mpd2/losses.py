@@ -71,5 +71,5 @@ def ascended(multiplier: Tensor, deferral: Tensor, target: Tensor, step: Tensor)
 
 
 def _x_log_ratio(numerator: Tensor, denominator: Tensor) -> Tensor:
-    """x log(x / y) with 0 log 0 = 0. At x = 0 the slope is a large finite number, so that a shut gate can open again."""
+    """x log(x / y) with 0 log 0 = 0. At x = 0 the slope is a large finite number, so a shut gate can open again."""
     return numerator * (numerator.clamp_min(TINY).log() - denominator.clamp_min(TINY).log())

@@ -102,12 +102,9 @@ def initial_weights(
 ) -> Weights:
     """Fresh routers: linear layers uniform in ±1/√fan-in, structural risk at `anatomy` [3] (w_vCDR, w_aCDR, b)."""
     layout = shapes(network.width, readers)
-    bounds = {name: _bound(name, layout) for name in layout}
-    rows = []
-    for seed in seeds:
-        random = stream(seed, Purpose.WEIGHTS)
-        rows.append(np.concatenate([random.uniform(-bounds[name], bounds[name], math.prod(layout[name])) for name in layout]))
-    weights = Weights(torch.tensor(np.stack(rows), dtype=dtype), network.width, readers)
+    bound = np.concatenate([np.full(math.prod(layout[name]), _bound(name, layout)) for name in layout])  # [P]
+    flat = np.stack([stream(seed, Purpose.WEIGHTS).uniform(-bound, bound) for seed in seeds])
+    weights = Weights(torch.tensor(flat, dtype=dtype), network.width, readers)
     for block in BLOCKS:
         weights[f"{block}.scale"].fill_(1)
     weights["anatomy.weight"].copy_(torch.as_tensor(anatomy[:2])[:, None])
@@ -146,7 +143,10 @@ def soft_policy(
     temperature_floor: float,
     noise: Noise | None = None,
 ) -> SoftPolicy:
-    """The policy (d, q) of every member for its own batch. Without noise the gates are at their median and all units stay."""
+    """The policy (d, q) of every member for its own batch.
+
+    Without noise the gates are at their median and all units stay.
+    """
     scaled = normaliser(state)
     anatomy = structural_risk(weights, state)  # [E, B]
     structure = torch.stack([2 * anatomy - 1, (state[..., PROBABILITY] - anatomy).abs()], dim=-1)

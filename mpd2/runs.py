@@ -54,9 +54,8 @@ class Run:
     def check_readers(self, cohort: Cohort) -> None:
         """Refuse a table with other readers: their columns would be taken for somebody else's."""
         if cohort.manifest.columns != self.readers:
-            raise UserError(
-                f"this run knows the readers {', '.join(self.readers)}; the table has {', '.join(cohort.manifest.columns)}"
-            )
+            ours, theirs = ", ".join(self.readers), ", ".join(cohort.manifest.columns)
+            raise UserError(f"this run knows the readers {ours}; the table has {theirs}")
 
     def check_table(self, cohort: Cohort) -> None:
         """Refuse any table but the one the run was fitted on."""

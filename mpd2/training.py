@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from copy import copy
-from dataclasses import dataclass, fields
+from copy import deepcopy
+from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -124,7 +124,9 @@ def _check_alike(configs: Sequence[Config]) -> None:
             raise UserError(f"members of one population must share the {what}; found {len(values)} different ones")
 
 
-def _fresh(configs: Sequence[Config], course: Course, readers: int, place: torch.device, dtype: torch.dtype) -> TrainingState:
+def _fresh(
+    configs: Sequence[Config], course: Course, readers: int, place: torch.device, dtype: torch.dtype
+) -> TrainingState:
     seeds = [config.seed for config in configs]
     flat = initial_weights(seeds, configs[0].network, readers, course.anatomy, dtype).flat.to(place)
     members = len(configs)
@@ -220,7 +222,9 @@ class _Crew:
         costs = self.train_cost.gather(1, order[..., None].expand(-1, -1, self.train_cost.shape[-1]))
         return train.state[order], train.available[order], train.group[order], costs, gates, keeps
 
-    def _step(self, state: Tensor, available: Tensor, group: Tensor, cost: Tensor, gates: Tensor, keeps: Tensor) -> Tensor:
+    def _step(
+        self, state: Tensor, available: Tensor, group: Tensor, cost: Tensor, gates: Tensor, keeps: Tensor
+    ) -> Tensor:
         """One optimiser step of every member; the terms of its loss, [A, STEP_TERMS]."""
         noise = Noise(gates, keeps, self.dropout)
         policy = soft_policy(self.leaves, self.course.normaliser, state, available, self.floor, noise)
@@ -252,7 +256,8 @@ class _Crew:
         state.best[best_rows], state.best_score[best_rows] = self.weights.flat[better], score[better]
         state.best_epoch[best_rows] = epoch
         waited = epoch - torch.maximum(state.best_epoch[self.rows].to(first), first)
-        done = (waited >= self._each(lambda c: c.training.patience)) | (epoch >= self._each(lambda c: c.training.epochs))
+        patience, epochs = self._each(lambda c: c.training.patience), self._each(lambda c: c.training.epochs)
+        done = (waited >= patience) | (epoch >= epochs)
         finite = self.steps.isfinite().all(-1) & self.weights.flat.isfinite().all(-1)
         for row in self.rows[~finite].tolist():
             state.problems[row] = (
@@ -297,12 +302,6 @@ def to_policy(soft: SoftPolicy, available: Tensor) -> Policy:
     return Policy(soft.defer.double().cpu().numpy(), soft.allocation.double().cpu().numpy(), available.cpu().numpy())
 
 
-def _copy(state: TrainingState) -> TrainingState:
-    """A snapshot that later epochs do not change."""
-    values = {field.name: getattr(state, field.name) for field in fields(state)}
-    return TrainingState(**{name: v.clone() if isinstance(v, Tensor) else copy(v) for name, v in values.items()})
-
-
 def _progress(state: TrainingState, configs: Sequence[Config], epochs: int) -> Progress:
     log = state.history[-1].double().cpu().numpy()
     return Progress(
@@ -312,7 +311,7 @@ def _progress(state: TrainingState, configs: Sequence[Config], epochs: int) -> P
         log={name: log[:, position] for position, name in enumerate(LOGGED)},
         load=state.loads[-1].double().cpu().numpy(),
         active=state.active.cpu().numpy(),
-        state=lambda: _copy(state),
+        state=lambda: deepcopy(state),
     )
 
 

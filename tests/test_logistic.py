@@ -58,6 +58,16 @@ def test_separable_classes_are_separated_with_finite_coefficients_at_the_optimum
     assert slope_gradient == pytest.approx(0, abs=1e-4)
 
 
+@pytest.mark.parametrize("penalty", [1e-3, 0.1])
+def test_rare_positives_far_out_where_a_full_newton_step_diverges_still_end_at_the_optimum(penalty):
+    features = np.append(np.zeros(1000), [3.0, 3.0, -3.0])[:, None]
+    labels = np.append(np.zeros(1000), [1.0, 1.0, 0.0])[:, None]
+    coefficients = fit_logistic(features, labels, np.ones_like(labels), penalty)
+    excess = predict_logistic(coefficients, features) - labels
+    assert excess.sum() == pytest.approx(0, abs=1e-4)
+    assert (excess * features).sum() + penalty * coefficients[0, 0] == pytest.approx(0, abs=1e-6)
+
+
 @pytest.mark.parametrize("label", [0.0, 1.0])
 def test_a_target_that_never_varies_gets_a_finite_rate_close_to_it(label):
     features, labels, _ = random_problem(3)

@@ -140,10 +140,9 @@ def _split(rows: Floats, k: int) -> tuple[Ints, Floats, float]:
 def _without_small(family: Ints, cases: Ints, distance: Floats) -> Ints:
     """Each mask's family, [U], once those of too few `cases` [F] have joined the nearest large one.
 
-    Where none is large all join the largest.
+    Where none is large all are one: the nearest of equally infinitely far ones is the first.
     """
     large = cases >= SMALLEST_FAMILY
-    large[cases.argmax()] = True
     member = np.eye(len(cases))[family]  # [U, F]
     between = member.T @ distance @ member / np.outer(member.sum(0), member.sum(0))  # [F, F] mean over pairs of masks
     nearest = np.where(large, between, np.inf).argmin(-1)

@@ -85,6 +85,12 @@ def test_two_masks_part_where_they_differ_in_more_than_four_tenths_of_the_reader
     assert support_families(np.concatenate([nobody, np.tile(far, (10, 1))])).tolist() == [0] * 12 + [1] * 10
 
 
+def test_of_two_equal_families_the_first_to_occur_comes_first():
+    nobody, everyone = np.zeros((10, 3), bool), np.ones((10, 3), bool)
+    for available in ((nobody, everyone), (everyone, nobody)):
+        assert support_families(np.concatenate(available)).tolist() == [0] * 10 + [1] * 10
+
+
 def test_a_small_family_joins_the_nearest_large_one():
     nobody, half, most = (np.arange(20) < readers for readers in (0, 9, 18))
     far, near = [nobody] * 30, [most] * 20
@@ -168,10 +174,11 @@ def test_no_training_case_is_an_error_that_says_so(benchmark):
         fit_groups(benchmark.rows(np.array([], int)))
 
 
-def test_clear_clusters_are_found_largest_first():
-    where = np.repeat([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]], [30, 50, 40], axis=0)
-    rows = where + np.random.default_rng(0).normal(scale=0.1, size=where.shape)
-    np.testing.assert_allclose(cluster_centroids(rows), [[9, 0], [0, 9], [0, 0]], atol=0.1)
+@pytest.mark.parametrize("cases", [(30, 40, 50), (40, 50, 30), (50, 30, 40)])
+def test_clear_clusters_are_found_largest_first(cases):
+    corners = np.array([[0.0, 0.0], [9.0, 0.0], [0.0, 9.0]])
+    rows = np.repeat(corners, cases, axis=0) + np.random.default_rng(0).normal(scale=0.1, size=(120, 2))
+    np.testing.assert_allclose(cluster_centroids(rows), corners[np.argsort(cases)[::-1]], atol=0.1)
 
 
 @pytest.mark.parametrize(("cases", "clusters"), [((20, 20), 2), ((20, 19), 1), ((500, 26), 1), ((494, 26), 2)])

@@ -194,11 +194,20 @@ def test_without_pseudo_counts_a_group_speaks_for_itself_and_with_endless_ones_i
         np.testing.assert_allclose(prior[alike], expected[alike], atol=1e-9)
 
 
-def test_a_fee_beyond_all_measure_leaves_the_others_their_shares(train):
+def test_fees_beyond_all_measure_leave_the_shares_as_they_were(train):
     costs = train.manifest.default_costs()
-    share = overall(train, replace(costs, fees=(1e9,) * (train.readers - 1) + (0.1,)))
-    assert np.isfinite(share).all()
-    assert share[-1] == share.max()
+    dear = replace(costs, fees=tuple(fee + 1e6 for fee in costs.fees))
+    np.testing.assert_allclose(overall(train, dear), overall(train, costs), atol=1e-9)
+
+
+def test_a_reading_by_somebody_who_is_not_available_does_not_count(train):
+    costs, never = train.manifest.default_costs(), np.arange(train.readers) > 0
+    assert overall(train.with_available(never), costs)[0] == 0
+    half = np.arange(len(train)) % 2 == 0
+    absent = train.with_available(half[:, None] | never)
+    silent = replace(absent, decisions=np.where(absent.available, absent.decisions, UNKNOWN))
+    assert (overall(absent, costs) == overall(silent, costs)).all()
+    assert (overall(absent, costs) != overall(train, costs)).any()
 
 
 def test_readers_nobody_could_judge_share_evenly(small_cohort):

@@ -177,11 +177,12 @@ def allocate(gates: Tensor, logits: Tensor, available: Tensor, temperature: Tens
     reader is masked before any arithmetic, so neither its value nor its gradient can be other than 0.
     """
     absent = ~available
-    tilted = _masked((gates if noise is None else gates + noise), absent, temperature)
+    tilted = _tempered(gates if noise is None else gates + noise, absent, temperature).masked_fill(absent, -torch.inf)
     relaxed = torch.sigmoid(tilted)
     hard = (tilted >= 0).to(relaxed.dtype)
     nobody = absent.all(-1, keepdim=True)  # [E, B, 1]; a softmax over nothing would be NaN
-    spread = torch.softmax(_masked(logits, absent & ~nobody, temperature), dim=-1).masked_fill(absent, 0)
+    masked = _tempered(logits, absent, temperature).masked_fill(absent & ~nobody, -torch.inf)
+    spread = torch.softmax(masked, dim=-1).masked_fill(absent, 0)
     empty = (spread * hard).sum(-1, keepdim=True) < LEAST_MASS
     support = torch.where(empty, available.to(hard.dtype), hard) + (relaxed - relaxed.detach())
     shared = spread * support
@@ -200,9 +201,9 @@ def _linear(weights: Mapping[str, Tensor], name: str, inputs: Tensor) -> Tensor:
     return torch.baddbmm(weights[f"{name}.bias"][:, None], inputs, weights[f"{name}.weight"])
 
 
-def _masked(logits: Tensor, absent: Tensor, temperature: Tensor) -> Tensor:
-    """Tempered logits, −∞ for the absent; blanked before the division too, or 0 · ∞ would spoil its gradient."""
-    return (logits.masked_fill(absent, 0) / temperature).masked_fill(absent, -torch.inf)
+def _tempered(logits: Tensor, absent: Tensor, temperature: Tensor) -> Tensor:
+    """Logits over temperature, the absent's blanked first: whatever stands there would spoil the gradient."""
+    return logits.masked_fill(absent, 0) / temperature
 
 
 def _full(values: Tensor) -> Tensor:

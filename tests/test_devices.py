@@ -1,0 +1,61 @@
+"""The device asked for, or a clear no."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+import torch
+
+from mpd2.devices import ENOUGH_WORK, pick_device, threads_for
+from mpd2.errors import UserError
+
+
+def pretend(monkeypatch, *, cuda: bool, mps: bool) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+
+
+@pytest.mark.parametrize(
+    ("cuda", "mps", "expected"),
+    [(True, True, "cuda"), (True, False, "cuda"), (False, True, "mps"), (False, False, "cpu")],
+)
+def test_auto_takes_the_fastest_there_is(monkeypatch, cuda, mps, expected):
+    pretend(monkeypatch, cuda=cuda, mps=mps)
+    assert pick_device().type == expected
+    assert pick_device("cpu").type == "cpu"
+
+
+def test_a_device_that_is_not_there_is_refused_with_what_to_do(monkeypatch):
+    pretend(monkeypatch, cuda=False, mps=False)
+    with pytest.raises(UserError, match=r"^device: cuda is not there on this machine; use auto or cpu$"):
+        pick_device("cuda")
+
+
+def test_an_unknown_device_is_refused_with_those_there_are():
+    with pytest.raises(UserError, match=r"^device: found 'tpu', expected one of auto, cuda, mps, cpu$"):
+        pick_device("tpu")
+
+
+@pytest.fixture
+def two_threads():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_a_few_routers_get_one_thread_and_many_get_all_for_the_length_of_the_block():
+    with threads_for(1) as few:
+        assert few == torch.get_num_threads() == 1
+    with threads_for(ENOUGH_WORK) as many:
+        assert many == torch.get_num_threads() == min(2, os.cpu_count())
+    assert torch.get_num_threads() == 2
+
+
+@pytest.mark.usefixtures("two_threads")
+def test_the_threads_come_back_also_after_an_error():
+    with pytest.raises(KeyError), threads_for(1):
+        raise KeyError
+    assert torch.get_num_threads() == 2

@@ -1,0 +1,36 @@
+"""What every method did with the same cases: the input of every table and curve."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from mpd2.cohort import Cohort
+from mpd2.costs import Costs
+from mpd2.metrics import Tally, tally
+from mpd2.policy import Decisions, Policy
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """One method on the cases of an evidence; a leading axis holds its members."""
+
+    title: str  # as shown
+    published: str | None  # its name in the paper's tables
+    decisions: Decisions  # [E, N]
+    policy: Policy | None = None  # [E, N]; none where a method has no single soft policy
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """The outcomes of several methods on one slice of cases, under one set of costs."""
+
+    cohort: Cohort
+    costs: Costs
+    outcomes: Mapping[str, Outcome]  # by run name, in the order of the tables
+
+    @cached_property
+    def tallies(self) -> dict[str, Tally]:
+        """What each case adds to each count, for every method."""
+        return {name: tally(self.cohort, outcome.decisions, self.costs) for name, outcome in self.outcomes.items()}

@@ -5,11 +5,41 @@ from __future__ import annotations
 from mpd2.cohort import Cohort
 from mpd2.errors import UserError
 from mpd2.methods.base import Method
+from mpd2.methods.hemmer import Hemmer
+from mpd2.methods.keswani import Keswani
+from mpd2.methods.mao import Mao
+from mpd2.methods.narasimhan import Narasimhan
 from mpd2.methods.router import Mpd2
+from mpd2.methods.simple import AiOnly, AlwaysDefer, BestReader, Oracle, RandomReader, Threshold
+from mpd2.methods.verma import Verma
 from mpd2.policy import Decisions, Policy, route
 from mpd2.runs import Run
 
-METHODS: dict[str, Method] = {method.key: method for method in (Mpd2(),)}
+_ALL: tuple[Method, ...] = (
+    Mpd2(),
+    AiOnly(),
+    Mao(),
+    Mao(cost_aware=False),
+    Narasimhan(),
+    Narasimhan(cost_aware=False),
+    Verma(),
+    Verma(cost_aware=False),
+    Hemmer(),
+    Hemmer(cost_aware=False),
+    Keswani(),
+    Keswani(cost_aware=False),
+    BestReader(),
+    RandomReader(),
+    Threshold("uncertainty", "Uncertainty threshold", ("uncertainty",)),
+    Threshold("quality-ood", "Quality and OOD threshold", ("quality_risk", "vim_risk_z")),
+    AlwaysDefer(),
+    Oracle(),
+)
+
+METHODS: dict[str, Method] = {method.key: method for method in _ALL}
+
+NOT_DEPLOYABLE = frozenset({Oracle.key})
+"""Methods that need the answers and so can only bound the others."""
 
 
 def policy_of(run: Run, cohort: Cohort) -> Policy:

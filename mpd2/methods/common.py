@@ -1,0 +1,46 @@
+"""What the baselines share, learned or not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from mpd2.arrays import Bools
+from mpd2.cohort import UNKNOWN, Cohort
+from mpd2.errors import UserError
+
+SHARPNESS = 5.0  # log-odds a unit of cost: how soft a policy is that thinks in costs; it changes no choice
+CERTAIN = 1e9  # log-odds of what a method does in any case
+
+
+def learning_splits(cohort: Cohort) -> tuple[Cohort, Cohort]:
+    """Train and val, every case with its truth; a reader who said nothing counts as absent."""
+    return _learnable(cohort, "train"), _learnable(cohort, "val")
+
+
+def heard(train: Cohort) -> Bools:
+    """The readers there is anything to learn about, [M]."""
+    return np.asarray(train.available.any(0))
+
+
+def per_member(seeds: Sequence[int], value: np.ndarray) -> np.ndarray:
+    """The same for every member, with the leading axis that every array of a run has, [E, ...]."""
+    return np.broadcast_to(value, (len(seeds), *value.shape)).copy()
+
+
+def member_settings(seeds: Sequence[int], **shared: Any) -> tuple[dict[str, Any], ...]:
+    """The settings of every member: its seed, and what all share."""
+    if not seeds:
+        raise UserError("a population needs at least one seed")
+    return tuple({"seed": seed, **shared} for seed in seeds)
+
+
+def _learnable(cohort: Cohort, split: str) -> Cohort:
+    part = cohort.subset(split=split)
+    without = int((part.truth == UNKNOWN).sum())
+    if without:
+        raise UserError(f"training needs the truth of every {split} case; {without} of {len(part)} have none")
+    return replace(part, available=part.available & (part.decisions != UNKNOWN))

@@ -1,0 +1,256 @@
+"""Small networks trained side by side, and what every baseline that learns one shares.
+
+A population of E members is the native shape: every weight has a leading member axis, and a member is what its seed
+would give alone.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import torch
+from torch import Tensor
+
+from mpd2.arrays import Floats
+from mpd2.cohort import Cohort
+from mpd2.costs import Costs
+from mpd2.devices import threads_for
+from mpd2.methods.common import CERTAIN, heard, learning_splits, member_settings, per_member
+from mpd2.policy import Policy
+from mpd2.runs import Run
+from mpd2.streams import Purpose, orders, stream
+
+CHUNK = 4096  # cases routed at once, so that memory does not grow with the table
+
+
+@dataclass(frozen=True)
+class Net:
+    """The shape of a network and how it is trained."""
+
+    hidden: tuple[int, ...] = (64, 64)
+    learning_rate: float = 1e-3
+    weight_decay: float = 1e-4
+    batch_size: int = 128
+    epochs: int = 200
+    patience: int = 20  # epochs without a better validation loss before a member stops
+
+
+@dataclass(frozen=True)
+class Cases:
+    """Cases as tensors, the AI first among the actions; whatever an absent reader might say is blanked to 0."""
+
+    state: Tensor  # [..., B, 8] standardised
+    possible: Tensor  # [..., B, 1 + M] bool
+    labels: Tensor  # [..., B, 1 + M] 0 or 1
+    truth: Tensor  # [..., B] 0 or 1
+    ai_probability: Tensor  # [..., B]
+    stakes: Tensor  # [..., B] what an error costs in this case
+    fees: Tensor  # [..., B, 1 + M]
+
+    def __getitem__(self, index: Any) -> Cases:
+        return Cases(*(getattr(self, field.name)[index] for field in fields(self)))
+
+    @property
+    def votes(self) -> Tensor:
+        """The labels with the AI's probability in place of its own, [..., B, 1 + M]."""
+        return torch.cat([self.ai_probability[..., None], self.labels[..., 1:]], dim=-1)
+
+    @property
+    def wrong(self) -> Tensor:
+        """Whether an action's label is an error, [..., B, 1 + M] 0 or 1; 0 for the absent."""
+        return ((self.labels != self.truth[..., None]) & self.possible).to(self.labels)
+
+    @property
+    def costs(self) -> Tensor:
+        """Clinical cost plus fee of every action, [..., B, 1 + M]; 0 for the absent."""
+        return self.stakes[..., None] * self.wrong + self.fees
+
+
+Loss = Callable[[Tensor, Cases], Tensor]
+"""From outputs [E, B, out] and cases [E, B] (or [1, B]) to a loss for each member, [E]."""
+
+Layers = Sequence[tuple[Tensor, Tensor]]
+"""Weights [E, in, out] and biases [E, 1, out], the input's layer first."""
+
+
+@dataclass(frozen=True)
+class Learned(ABC):
+    """A baseline with one network, in two forms.
+
+    The cost-aware form prices errors and readings as they are; the plain one, as published, counts errors: every error
+    costs 1 and a reading nothing.
+    """
+
+    cost_aware: bool = True
+    net: Net = Net()
+
+    family: ClassVar[str]
+    title: ClassVar[str]
+
+    @property
+    def key(self) -> str:
+        """Short name, as on the command line and in files."""
+        return self.family if self.cost_aware else f"{self.family}-plain"
+
+    @property
+    def name(self) -> str:
+        """Name as shown."""
+        return self.title if self.cost_aware else f"{self.title}, plain"
+
+    @abstractmethod
+    def outputs(self, readers: int) -> int:
+        """How many numbers the network gives for a case."""
+
+    @abstractmethod
+    def objective(self, train: Cases) -> Loss:
+        """What training keeps small, and what picks the checkpoint on val."""
+
+    def tune(self, outputs: Tensor, val: Cases) -> dict[str, np.ndarray]:
+        """What is chosen on val once the networks stand, [E, ...] each; `outputs` is [E, N, out]."""
+        return {}
+
+    @abstractmethod
+    def scores(self, outputs: Floats, arrays: Mapping[str, np.ndarray], costs: Costs, cohort: Cohort) -> Floats:
+        """A score for every action, [E, N, 1 + M]; the largest among the available is chosen."""
+
+    def priced(self, costs: Costs) -> Costs:
+        """The costs as this form sees them."""
+        return costs if self.cost_aware else Costs(1.0, 1.0, (0.0,) * len(costs.fees))
+
+    def fit(self, cohort: Cohort, costs: Costs, seeds: Sequence[int]) -> Run:
+        """Train one network a seed, together."""
+        settings = member_settings(seeds, **asdict(self.net))
+        splits = learning_splits(cohort)
+        scale = splits[0].state.std(0)
+        moments = splits[0].state.mean(0), np.where(scale > 0, scale, 1.0)
+        fixed = {"state.mean": moments[0], "state.scale": moments[1], "heard": heard(splits[0])}
+        arrays = {name: per_member(seeds, values) for name, values in fixed.items()}
+
+        train, val = (to_cases(part, self.priced(costs), *moments) for part in splits)
+        outputs = self.outputs(cohort.readers)
+        layers, history = train_population(train, val, outputs, self.net, seeds, self.objective(train))
+        for layer, (weight, bias) in enumerate(layers):
+            arrays |= {f"{layer}.weight": weight.numpy(), f"{layer}.bias": bias.numpy()}
+        arrays |= self.tune(forward(layers, val.state.expand(len(seeds), -1, -1)), val[None])
+        return Run(
+            method=self.key,
+            settings=settings,
+            arrays=arrays,
+            rule="joint",
+            costs=costs,
+            readers=cohort.manifest.columns,
+            fingerprint=cohort.fingerprint,
+            history=history,
+        )
+
+    def policy(self, run: Run, cohort: Cohort) -> Policy:
+        """Apply every network to every case."""
+        scores = self.scores(population_outputs(run, cohort), run.arrays, self.priced(run.costs), cohort)
+        scores[..., 1:] = np.where(run.arrays["heard"][:, None], scores[..., 1:], -CERTAIN)
+        return Policy.from_scores(scores, cohort.available)
+
+
+def to_cases(cohort: Cohort, costs: Costs, mean: np.ndarray, scale: np.ndarray) -> Cases:
+    """A cohort as tensors, its state standardised."""
+    possible = np.column_stack([np.ones(len(cohort), bool), cohort.available])
+
+    def tensor(values: np.ndarray) -> Tensor:
+        return torch.tensor(values, dtype=torch.float32)
+
+    return Cases(
+        state=tensor((cohort.state - mean) / scale),
+        possible=torch.tensor(possible),
+        labels=tensor(np.where(possible, cohort.action_labels, 0)),
+        truth=tensor(cohort.truth),
+        ai_probability=tensor(cohort.ai_probability),
+        stakes=tensor(np.where(cohort.truth == 1, costs.false_negative, costs.false_positive)),
+        fees=tensor(np.where(possible, [0.0, *costs.fees], 0.0)),
+    )
+
+
+def initial_layers(seeds: Sequence[int], sizes: Sequence[int]) -> Layers:
+    """Fresh networks: hidden layers uniform in ±1/√fan-in, the last one 0.
+
+    From 0 all readers start alike, so that nothing depends on the order of their columns.
+    """
+    randoms = [stream(seed, Purpose.WEIGHTS) for seed in seeds]
+
+    def draw(fan_in: int, *shape: int) -> Tensor:
+        values = np.stack([random.uniform(-(fan_in**-0.5), fan_in**-0.5, shape) for random in randoms])
+        return torch.tensor(values, dtype=torch.float32, requires_grad=True)
+
+    hidden = [(draw(before, before, after), draw(before, 1, after)) for before, after in pairwise(sizes[:-1])]
+    last = [torch.zeros(len(seeds), rows, sizes[-1], requires_grad=True) for rows in (sizes[-2], 1)]
+    return [*hidden, (last[0], last[1])]
+
+
+def forward(layers: Layers, state: Tensor) -> Tensor:
+    """The outputs of every member for its own cases, [E, B, 8] to [E, B, out]."""
+    *hidden, (weight, bias) = layers
+    for inner_weight, inner_bias in hidden:
+        state = torch.relu(torch.baddbmm(inner_bias, state, inner_weight))
+    return torch.baddbmm(bias, state, weight)
+
+
+def train_population(
+    train: Cases, val: Cases, outputs: int, net: Net, seeds: Sequence[int], loss: Loss
+) -> tuple[Layers, pd.DataFrame]:
+    """Each member at its lowest validation loss, and what was logged, one row an epoch and member."""
+    layers = initial_layers(seeds, (train.state.shape[-1], *net.hidden, outputs))
+    parameters = [values for layer in layers for values in layer]
+    optimiser = torch.optim.Adam(parameters, lr=net.learning_rate, weight_decay=net.weight_decay, fused=True)
+    cases, val_state = len(train.state), val.state.expand(len(seeds), -1, -1)
+    bounds = np.linspace(0, cases, -(-cases // net.batch_size) + 1).round().astype(int).tolist()  # even batches
+    best = [values.detach().clone() for values in parameters]
+    best_score, best_epoch = torch.full((len(seeds),), torch.inf), torch.zeros(len(seeds))
+    logs = []
+    with threads_for(len(seeds)):
+        for epoch in range(net.epochs):
+            shuffled = train[torch.as_tensor(orders(seeds, epoch, cases))]  # [E, N]
+            total = torch.zeros(len(seeds))
+            for low, high in pairwise(bounds):
+                batch = shuffled[:, low:high]
+                losses = loss(forward(layers, batch.state), batch)  # [E]
+                optimiser.zero_grad()
+                losses.sum().backward()  # members share nothing, so each gets the gradient of its own loss
+                optimiser.step()
+                total += losses.detach() * (high - low)
+            with torch.no_grad():
+                score = loss(forward(layers, val_state), val[None])
+            # Whoever has waited too long has stopped, even while others go on.
+            active = epoch - best_epoch < net.patience
+            better = active & (score < best_score)
+            kept = better[:, None, None]
+            best = [torch.where(kept, new.detach(), old) for new, old in zip(parameters, best, strict=True)]
+            best_score, best_epoch = torch.where(better, score, best_score), best_epoch.where(~better, epoch)
+            logs.append(torch.stack([total / cases, score]).T.where(active[:, None], torch.nan))
+            if not active.any():
+                break
+    return list(zip(best[::2], best[1::2], strict=True)), _history(torch.stack(logs), seeds)
+
+
+@torch.inference_mode()
+def population_outputs(run: Run, cohort: Cohort) -> Floats:
+    """The outputs of every member of a run for every case, [E, N, out]."""
+    depth = sum(name.endswith(".weight") for name in run.arrays)
+    weights, biases = (
+        [torch.tensor(run.arrays[f"{layer}.{part}"]) for layer in range(depth)] for part in ("weight", "bias")
+    )
+    layers = list(zip(weights, biases, strict=True))
+    state = (cohort.state - run.arrays["state.mean"][0]) / run.arrays["state.scale"][0]
+    parts = torch.tensor(state, dtype=torch.float32).split(CHUNK)
+    return torch.cat([forward(layers, part.expand(run.members, -1, -1)) for part in parts], dim=1).double().numpy()
+
+
+def _history(logs: Tensor, seeds: Sequence[int]) -> pd.DataFrame:
+    epochs, members, _ = logs.shape
+    frame = pd.DataFrame(logs.flatten(0, 1).numpy(), columns=["loss", "score"])
+    frame.insert(0, "epoch", np.repeat(np.arange(1, epochs + 1), members))
+    frame.insert(1, "seed", np.tile(seeds, epochs))
+    return frame.dropna(subset=["score"]).reset_index(drop=True)

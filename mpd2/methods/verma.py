@@ -1,0 +1,58 @@
+"""Verma, Barrejón and Nalisnick (2023): one-vs-all, a logit for every class and for every reader to be right."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from mpd2.arrays import Floats
+from mpd2.cohort import Cohort
+from mpd2.costs import Costs
+from mpd2.logistic import sigmoid
+from mpd2.methods.common import SHARPNESS
+from mpd2.methods.stacked import Cases, Learned, Loss
+
+CLASSES = 2
+
+
+@dataclass(frozen=True)
+class Verma(Learned):
+    """One-vs-all deferral. The AI is as sure as the class head of its own label."""
+
+    family: ClassVar[str] = "verma"
+    title: ClassVar[str] = "Verma one-vs-all"
+
+    def outputs(self, readers: int) -> int:
+        """Logits of the classes, then of each reader to be right."""
+        return CLASSES + readers
+
+    def objective(self, train: Cases) -> Loss:
+        """The one-vs-all surrogate."""
+        return one_vs_all_loss
+
+    def scores(self, outputs: Floats, arrays: Mapping[str, np.ndarray], costs: Costs, cohort: Cohort) -> Floats:
+        """The cost to expect if an error is a miss as often as the AI sees glaucoma, turned round.
+
+        With errors priced alike and free readings the order is that of the logits.
+        """
+        ai = np.where(cohort.ai_label == 1, outputs[..., 1], outputs[..., 0])  # [E, N]
+        wrong = sigmoid(-np.concatenate([ai[..., None], outputs[..., CLASSES:]], axis=-1))  # [E, N, 1 + M]
+        glaucoma = cohort.ai_probability[:, None]
+        stakes = costs.false_negative * glaucoma + costs.false_positive * (1 - glaucoma)  # [N, 1]
+        return -SHARPNESS * (wrong * stakes + np.array([0.0, *costs.fees]))
+
+
+def one_vs_all_loss(outputs: Tensor, cases: Cases) -> Tensor:
+    """Mean over cases of the summed binary cross-entropies of classes and available readers, in bits, [E]."""
+    classes = functional.one_hot(cases.truth.long(), CLASSES)
+    targets = torch.cat([classes, 1 - cases.wrong[..., 1:]], dim=-1).expand_as(outputs)
+    known = torch.cat([torch.ones_like(classes, dtype=torch.bool), cases.possible[..., 1:]], dim=-1)
+    losses = functional.binary_cross_entropy_with_logits(outputs, targets, reduction="none")
+    return (losses * known).sum(-1).mean(-1) / math.log(2)

@@ -1,0 +1,1 @@
+"""How fast the software is, and what it is measured against."""

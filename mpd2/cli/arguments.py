@@ -1,0 +1,195 @@
+"""What can be typed after `python -m mpd2`. Nothing heavy is imported here: values are judged by the commands."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
+from collections.abc import Callable
+from pathlib import Path
+
+import mpd2
+
+TABLE = Path("data/glaucoma.csv")
+EXIT_CODES = "exit codes: 0 done, 1 something to put right (the message says what), 2 wrong usage, 130 interrupted"
+
+AddParser = Callable[..., ArgumentParser]
+
+
+def parser() -> ArgumentParser:
+    """The whole command line."""
+    root = ArgumentParser(
+        prog="python -m mpd2",
+        description="Learning to defer: when to trust the AI, and which reader to ask when not.\n"
+        "Research software, not a medical device.",
+        epilog=EXIT_CODES,
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+    root.add_argument("--version", action="version", version=f"mpd2 {mpd2.__version__}")
+    commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for add in (_add_check, _add_train, _add_evaluate, _add_route, _add_bench):
+        add(commands.add_parser)
+    return root
+
+
+def seeds(text: str) -> int | tuple[int, ...]:
+    """How many seeds, or which.
+
+    >>> seeds("3"), seeds("42,43"), seeds("42,")
+    (3, (42, 43), (42,))
+    """
+    try:
+        numbers = tuple(int(part) for part in text.removesuffix(",").split(","))
+    except ValueError:
+        raise ArgumentTypeError(f"found {text!r}, expected a number such as 10 or a list such as 42,43") from None
+    if "," not in text and numbers[0] < 1:
+        raise ArgumentTypeError(f"found {text!r}, expected at least one seed")
+    if min(numbers) < 0 or len(set(numbers)) < len(numbers):
+        raise ArgumentTypeError(f"found {text!r}, expected different seeds of at least 0")
+    return numbers if "," in text else numbers[0]
+
+
+def count(text: str) -> int:
+    """A whole number of at least 1."""
+    if not text.isdecimal() or int(text) < 1:
+        raise ArgumentTypeError(f"found {text!r}, expected a whole number of at least 1")
+    return int(text)
+
+
+def _command(new: AddParser, name: str, summary: str, description: str, examples: str) -> ArgumentParser:
+    return new(
+        name,
+        help=summary,
+        description=description,
+        epilog=f"examples:\n{examples}",
+        formatter_class=RawDescriptionHelpFormatter,
+    )
+
+
+def _add_check(new: AddParser) -> None:
+    command = _command(
+        new,
+        "check",
+        "say whether a table is fit for use",
+        "Check every cell of a table. Prints what is in it, or everything that is wrong and where; exits with 1 if\n"
+        "anything is.",
+        "  python -m mpd2 check data/glaucoma.csv\n"
+        "  python -m mpd2 check new.csv --manifest data/glaucoma.toml --for routing",
+    )
+    _add_table(command)
+    command.add_argument(
+        "--for",
+        dest="purpose",
+        choices=("training", "routing"),
+        default="training",
+        help="training needs truth, split and readers' decisions; routing only who can be asked (default: training)",
+    )
+    _add_json(command)
+
+
+def _add_train(new: AddParser) -> None:
+    command = _command(
+        new,
+        "train",
+        "train a population of routers",
+        "Train several routers at once, one a seed, on the table's train cases; checkpoints are chosen on val.\n"
+        "Prints what the val cases cost. An interrupted training goes on where it was when the same command is given\n"
+        "again: its state is kept beside OUT, in OUT.checkpoint.safetensors, until it is done.",
+        "  python -m mpd2 train --preset studio --seeds 10 --out runs/mine\n"
+        "  python -m mpd2 train --preset paper --seeds 42,43 --no-gsdp --no-rank-js --out runs/plain\n"
+        "  python -m mpd2 train --config mine.json --budget 0.5 --out runs/half",
+    )
+    _add_setting(command)
+    command.add_argument(
+        "--seeds",
+        type=seeds,
+        default=10,
+        help="how many routers, with the configuration's own seed (42 in the presets) and those that follow it, or a "
+        "list of seeds such as 42,43; one seed alone is 42, with a comma (default: 10)",
+    )
+    budget = command.add_mutually_exclusive_group()
+    budget.add_argument(
+        "--budget", type=float, metavar="SHARE", help="largest share of cases for readers (default: as configured)"
+    )
+    budget.add_argument("--no-budget", action="store_true", help="send as many as pays")
+    command.add_argument("--no-gsdp", action="store_true", help="without the pull to the group prior")
+    command.add_argument("--no-rank-js", action="store_true", help="without the penalty on peaked allocations")
+    command.add_argument("--gamma", type=float, help="weight of readers' fees in training (default: as configured)")
+    command.add_argument("--epochs", type=count, help="most passes over the train cases (default: as configured)")
+    command.add_argument("--device", default="auto", help="auto, cuda, mps or cpu (default: auto)")
+    command.add_argument("--out", type=Path, help="folder for the run (default: runs/PRESET)")
+    command.add_argument("--force", action="store_true", help="replace a run that is already there")
+
+
+def _add_evaluate(new: AddParser) -> None:
+    command = _command(
+        new,
+        "evaluate",
+        "say what a run's decisions cost",
+        "Every metric over all cases of a split and for each cohort: mean ± standard deviation over the run's routers\n"
+        "and a 95 % bootstrap interval of that mean over cases. Costs are those of the table's manifest. On the table\n"
+        "the run was trained on its stored predictions are used; on another one the routers are applied anew.",
+        "  python -m mpd2 evaluate runs/mine\n"
+        "  python -m mpd2 evaluate runs/mine --split val --json",
+    )
+    command.add_argument("run", type=Path, metavar="RUN", help="folder of a run")
+    command.add_argument("--table", type=Path, default=TABLE, help=f"CSV or Parquet file (default: {TABLE})")
+    command.add_argument("--split", default="test", help="train, val or test (default: test)")
+    _add_json(command)
+
+
+def _add_route(new: AddParser) -> None:
+    command = _command(
+        new,
+        "route",
+        "decide who reads each case of a table",
+        "Decide for every case whether the AI's word stands or which reader to ask. The table needs neither truth nor\n"
+        "readers' decisions, only who can be asked: a reader's column with a decision, or one ending in _available\n"
+        "with 0 or 1.\n\n"
+        "A run of several routers makes one decision a case: their policies π = (1 - d, d·q) are averaged, and the\n"
+        "run's rule acts on the average. `votes` says how many of them choose the same action alone.",
+        "  python -m mpd2 route runs/mine new.csv --manifest data/glaucoma.toml --out decisions.csv\n"
+        "  python -m mpd2 route runs/mine data/glaucoma.csv --member 42 --out decisions.parquet",
+    )
+    command.add_argument("run", type=Path, metavar="RUN", help="folder of a run")
+    _add_table(command)
+    command.add_argument(
+        "--out", type=Path, required=True, help="file for the decisions, ending in .csv or .parquet; replaced if there"
+    )
+    command.add_argument("--member", type=int, metavar="SEED", help="the router of this seed alone decides")
+
+
+def _add_bench(new: AddParser) -> None:
+    command = _command(
+        new, "bench", "measure how fast it is", "Measure speed and memory.", "  python -m mpd2 bench train --json"
+    )
+    train = _command(
+        command.add_subparsers(dest="subject", metavar="SUBJECT", required=True).add_parser,
+        "train",
+        "time the training of a population",
+        "Seconds per router and epoch, validation included: for a population of 10 routers and one of 40, for single\n"
+        "routers one after another (two are timed and stand for ten), and for one router written in the usual way,\n"
+        "with a loader of single cases and loops over groups and numbers of readers.",
+        "  python -m mpd2 bench train\n"
+        "  python -m mpd2 bench train --json --epochs 5",
+    )
+    _add_setting(train)
+    train.add_argument("--epochs", type=count, default=3, help="epochs to time, after one to warm up (default: 3)")
+    _add_json(train)
+
+
+def _add_table(command: ArgumentParser) -> None:
+    command.add_argument("table", type=Path, metavar="TABLE", help="CSV or Parquet file")
+    command.add_argument(
+        "--manifest", type=Path, metavar="FILE", help="its readers and cohorts (default: TABLE with the ending .toml)"
+    )
+
+
+def _add_setting(command: ArgumentParser) -> None:
+    command.add_argument("--table", type=Path, default=TABLE, help=f"CSV or Parquet file (default: {TABLE})")
+    command.add_argument("--preset", default="paper", help="paper, as published, or studio, ours (default: paper)")
+    command.add_argument(
+        "--config", type=Path, metavar="FILE", help="JSON of a configuration or a part of one, in place of the preset's"
+    )
+
+
+def _add_json(command: ArgumentParser) -> None:
+    command.add_argument("--json", action="store_true", help="print JSON")

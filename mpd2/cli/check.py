@@ -1,0 +1,58 @@
+"""`check`: is this table fit for use?"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from dataclasses import asdict
+from typing import Any
+
+from mpd2.cli.output import aligned, print_json
+from mpd2.cohort import SPLITS, Cohort
+from mpd2.manifest import load_manifest
+from mpd2.table import TableError, load_cohort
+
+
+def run(args: Namespace) -> int:
+    """Print what is in the table, or all that is wrong with it."""
+    manifest = load_manifest(args.manifest or args.table.with_suffix(".toml"))
+    about = {"table": str(args.table), "purpose": args.purpose}
+    try:
+        cohort = load_cohort(args.table, manifest, args.purpose)
+    except TableError as error:
+        if args.json:
+            print_json(about | {"ok": False, "problems": [asdict(problem) for problem in error.problems]})
+        else:
+            print(error)
+        return 1
+    if args.json:
+        print_json(about | {"ok": True, "problems": []} | contents(cohort))
+    else:
+        print(f"{args.table}: {len(cohort)} cases, fit for {args.purpose}\n")
+        print(describe(cohort))
+    return 0
+
+
+def contents(cohort: Cohort) -> dict[str, Any]:
+    """How many cases each cohort has in each split ("" where the table says none), and each reader in all."""
+    splits = [split for split in (*SPLITS, "") if (cohort.split == split).any()]
+    return {
+        "cases": len(cohort),
+        "cohorts": {
+            entry.key: {split: int(((cohort.source == position) & (cohort.split == split)).sum()) for split in splits}
+            for position, entry in enumerate(cohort.manifest.cohorts)
+        },
+        "readers": dict(zip(cohort.manifest.columns, cohort.available.sum(0).tolist(), strict=True)),
+    }
+
+
+def describe(cohort: Cohort) -> str:
+    """The same in words and columns."""
+    counts = contents(cohort)
+    splits = list(next(iter(counts["cohorts"].values())))
+    cohorts = [
+        (entry.name, *counts["cohorts"][entry.key].values(), sum(counts["cohorts"][entry.key].values()), entry.readings)
+        for entry in cohort.manifest.cohorts
+    ]
+    readers = [(reader.name, reader.column, counts["readers"][reader.column]) for reader in cohort.manifest.readers]
+    heads = ("cases", *(split or "no split" for split in splits), "all", "readings")
+    return aligned([heads, *cohorts]) + "\n\n" + aligned([("reader", "column", "cases"), *readers])

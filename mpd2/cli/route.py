@@ -1,0 +1,89 @@
+"""`route`: who reads each case?"""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from mpd2.cohort import UNKNOWN, Cohort
+from mpd2.errors import UserError
+from mpd2.files import replacing
+from mpd2.manifest import load_manifest
+from mpd2.methods import policy_of
+from mpd2.policy import Policy, Rule, choose, route
+from mpd2.runs import Run, load_run
+from mpd2.table import load_cohort
+
+SUFFIXES = (".csv", ".parquet")
+
+
+def run(args: Namespace) -> int:
+    """Write the decision for every case of a table."""
+    _check_place(args.out, args.table)
+    trained = load_run(args.run)
+    manifest = load_manifest(args.manifest or args.table.with_suffix(".toml"))
+    cohort = load_cohort(args.table, manifest, purpose="routing")
+    policy = policy_of(trained, cohort)
+    if args.member is not None:
+        policy = _alone(policy, trained, args.member)
+    frame = decisions_frame(policy, cohort, trained.rule)
+    write_frame(frame, args.out)
+    asked = int((frame["action"] != "ai").sum())
+    print(f"{args.out}: {len(frame)} cases, {asked} for a reader and {len(frame) - asked} for the AI")
+    return 0
+
+
+def mean_policy(policy: Policy) -> Policy:
+    """One policy for a population: the mean of its members' π, [E, N] to [N]."""
+    defer = policy.defer.mean(0)
+    shared = (policy.defer[..., None] * policy.allocation).mean(0)  # [N, M]
+    deferring = defer[:, None] > 0
+    allocation = np.divide(shared, defer[:, None], out=policy.allocation.mean(0), where=deferring)
+    return Policy(defer, allocation, policy.available)
+
+
+def decisions_frame(policy: Policy, cohort: Cohort, rule: Rule) -> pd.DataFrame:
+    """One row a case: the action of the mean policy, who that is, the label if known, votes, d and every q.
+
+    `policy` is that of a population, [E, N]; `votes` counts the members who would act the same alone.
+    """
+    mean = mean_policy(policy)
+    action = choose(mean, rule)  # [N]
+    label = pd.Series(route(mean, cohort, rule).label, dtype="Int64")
+    columns = {
+        "case_id": cohort.ids,
+        "action": np.array(["ai", *cohort.manifest.columns])[action],
+        "reader": np.array(["AI", *(reader.name for reader in cohort.manifest.readers)])[action],
+        "label": label.mask(label == UNKNOWN),
+        "votes": (choose(policy, rule) == action).sum(0),
+        "defer": mean.defer,
+    }
+    shares = {f"q:{column}": mean.allocation[:, j] for j, column in enumerate(cohort.manifest.columns)}
+    return pd.DataFrame(columns | shares)
+
+
+def write_frame(frame: pd.DataFrame, path: Path) -> None:
+    """As CSV or Parquet by the file's ending, whole or not at all."""
+    with replacing(path) as draft:
+        if path.suffix.lower() == ".parquet":
+            frame.to_parquet(draft, index=False)
+        else:
+            frame.to_csv(draft, index=False, float_format="%.6g")
+
+
+def _check_place(out: Path, table: Path) -> None:
+    if out.suffix.lower() not in SUFFIXES:
+        raise UserError(f"{out}: found a file ending in {out.suffix or 'nothing'}, expected {' or '.join(SUFFIXES)}")
+    if out.resolve() == table.resolve():
+        raise UserError(f"{out}: is the table itself; write the decisions to another file")
+
+
+def _alone(policy: Policy, trained: Run, seed: int) -> Policy:
+    seeds = [int(settings["seed"]) for settings in trained.settings]
+    if seed not in seeds:
+        raise UserError(f"member: found seed {seed}, expected one of {', '.join(map(str, seeds))}")
+    row = [seeds.index(seed)]
+    return Policy(policy.defer[row], policy.allocation[row], policy.available)

@@ -1,0 +1,42 @@
+"""From what was typed to a configuration."""
+
+from __future__ import annotations
+
+import json
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+from mpd2.config import PRESETS, Config, parse_config
+from mpd2.errors import UserError
+
+
+def config_of(args: Namespace) -> Config:
+    """The preset, with what the `--config` file says in its place."""
+    if args.preset not in PRESETS:
+        raise UserError(f"preset: found {args.preset!r}, expected one of {', '.join(PRESETS)}")
+    preset = PRESETS[args.preset]
+    return preset if args.config is None else _changed(preset, args.config)
+
+
+def _changed(preset: Config, path: Path) -> Config:
+    values = preset.model_dump()
+    for key, value in _read_object(path).items():
+        whole_section = isinstance(value, dict) and isinstance(values.get(key), dict)
+        values[key] = values[key] | value if whole_section else value
+    try:
+        return parse_config(values)
+    except UserError as error:
+        raise UserError(f"{path}: {error}") from None
+
+
+def _read_object(path: Path) -> dict[str, Any]:
+    try:
+        given = json.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise UserError(f"{path}: not a JSON file: {error}") from None
+    if not isinstance(given, dict):
+        raise UserError(f"{path}: found a JSON {type(given).__name__}, expected an object of settings")
+    return given

@@ -1,0 +1,96 @@
+"""`train`: fit a population of routers and keep it as a run."""
+
+from __future__ import annotations
+
+import sys
+from argparse import Namespace
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from mpd2.checkpoints import checkpointing, load_checkpoint
+from mpd2.cli.report import describe, report
+from mpd2.cli.settings import config_of
+from mpd2.cohort import SPLITS, Cohort
+from mpd2.config import Config
+from mpd2.devices import pick_device
+from mpd2.errors import UserError
+from mpd2.methods import policy_of
+from mpd2.methods.router import fit_routers
+from mpd2.policy import Policy
+from mpd2.progress import progress_bar
+from mpd2.runs import CONFIG, Run, save_run
+from mpd2.table import load_cohort
+
+
+def run(args: Namespace) -> int:
+    """Train, or go on with, what was asked for; save it and print what the val cases cost."""
+    out = args.out or Path("runs") / args.preset
+    configs = population(args)
+    _check_place(out, args.force)
+    cohort = load_cohort(args.table)
+    checkpoint = out.with_name(f"{out.name}.checkpoint.safetensors")
+    start = perf_counter()
+    trained = _fit(cohort, configs, checkpoint, args.device)
+    seconds = perf_counter() - start
+    policy = policy_of(trained, cohort)
+    reports = {split: _split_report(trained, policy, cohort, split) for split in SPLITS if split in cohort.split}
+    save_run(trained, out, policy, cohort, reports)
+    checkpoint.unlink(missing_ok=True)
+    for problem in trained.notes["problems"]:
+        print(f"warning: {problem}", file=sys.stderr)
+    print(f"{out}: {trained.members} routers trained in {seconds:.0f} s; on the val cases: {describe(reports['val'])}")
+    print(f"\nfor the test cases: python -m mpd2 evaluate {out} --table {args.table}")
+    return 0
+
+
+def population(args: Namespace) -> list[Config]:
+    """One configuration a seed: the preset, what the file changes, then what the options change."""
+    changes: dict[str, Any] = {
+        "budget__target": args.budget,
+        "objective__fee_weight": args.gamma,
+        "training__epochs": args.epochs,
+        "objective__gsdp_weight": 0.0 if args.no_gsdp else None,
+        "objective__rank_weight": 0.0 if args.no_rank_js else None,
+    }
+    changes = {name: value for name, value in changes.items() if value is not None}
+    if args.no_budget:
+        changes["budget__target"] = None
+    config = config_of(args).but(**changes)
+    seeds = range(config.seed, config.seed + args.seeds) if isinstance(args.seeds, int) else args.seeds
+    return [config.but(seed=seed) for seed in seeds]
+
+
+def _check_place(out: Path, force: bool) -> None:
+    if out.exists() and not force:
+        raise UserError(f"{out}: is already there; choose another place with --out, or replace it with --force")
+    if out.exists() and not (out / CONFIG).is_file():
+        raise UserError(f"{out}: is not a run, so --force does not replace it; choose another place with --out")
+
+
+def _fit(cohort: Cohort, configs: list[Config], checkpoint: Path, device: str) -> Run:
+    state = None
+    if checkpoint.exists():
+        state = load_checkpoint(checkpoint, configs, cohort, pick_device(device))
+        print(f"going on after epoch {state.epoch}, from {checkpoint}", file=sys.stderr)
+    epochs = configs[0].training.epochs
+    try:
+        with progress_bar(epochs, done=state.epoch if state else 0) as show:
+            return fit_routers(
+                cohort,
+                cohort.manifest.default_costs(),
+                configs,
+                device=device,
+                callbacks=(checkpointing(checkpoint, cohort), show),
+                resume=state,
+            )
+    except KeyboardInterrupt:
+        if checkpoint.exists():
+            print(f"the same command goes on from {checkpoint}", file=sys.stderr)
+        raise
+
+
+def _split_report(trained: Run, policy: Policy, cohort: Cohort, split: str) -> dict[str, Any]:
+    rows = cohort.split == split
+    part = Policy(policy.defer[:, rows], policy.allocation[:, rows], policy.available[rows])
+    return report(trained, part, cohort.rows(rows))

@@ -45,6 +45,12 @@ class Costs:
 
     def of_actions(self, cohort: Cohort) -> Floats:
         """Clinical cost plus fee of every action, [N, 1 + M]; infinite where a reader is not available."""
-        readers = self.of_errors(cohort.decisions, cohort.truth[:, None]) + np.array(self.fees)
+        readers = self.of_errors(cohort.decisions, cohort.truth[:, None]) + self.fees_for(cohort)
         readers = np.where(cohort.available, readers, np.inf)
         return np.column_stack([self.of_errors(cohort.ai_label, cohort.truth), readers])
+
+    def fees_for(self, cohort: Cohort) -> Floats:
+        """κ, [M]; refused where the cohort has another number of readers."""
+        if len(self.fees) != cohort.readers:
+            raise UserError(f"fees: found {len(self.fees)}, expected one for each of the {cohort.readers} readers")
+        return np.array(self.fees)

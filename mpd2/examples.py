@@ -96,7 +96,7 @@ def training_costs(cohort: Cohort, costs: Costs, config: Config, expected: Error
     if objective.expected_share > 0 and expected is not None:
         hoped = expected_costs(expected, free)
         clinical = (1 - objective.expected_share) * clinical + objective.expected_share * hoped
-    clinical[:, 1:] = np.where(cohort.available, clinical[:, 1:] + objective.fee_weight * np.array(costs.fees), 0.0)
+    clinical[:, 1:] = np.where(cohort.available, clinical[:, 1:] + objective.fee_weight * costs.fees_for(cohort), 0.0)
     return clinical
 
 

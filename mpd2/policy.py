@@ -13,6 +13,7 @@ from mpd2.cohort import Cohort
 Rule = Literal["joint", "staged"]
 RULES: tuple[Rule, ...] = ("joint", "staged")
 NOBODY = -1  # no reader consulted
+ROUNDING = 1e-7  # how far apart single precision can drive two equal actions
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,12 +74,12 @@ def choose(policy: Policy, rule: Rule = "joint") -> Ints:
 
     `joint` takes the largest of (1 − d, d·q), the paper's â; `staged` defers where d > ½ and then takes the largest q.
     """
-    best = policy.allocation.argmax(-1)
+    best = np.where(policy.available, policy.allocation, -1.0).argmax(-1)  # whatever is said of an absent reader
     if rule == "staged":
         defers = policy.defer > 0.5
     else:
         share = np.take_along_axis(policy.allocation, best[..., None], -1)[..., 0]
-        defers = policy.defer * share > 1 - policy.defer
+        defers = policy.defer * share > 1 - policy.defer + ROUNDING
     return np.where(defers & policy.available.any(-1), best + 1, 0)
 
 

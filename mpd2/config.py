@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from mpd2.errors import UserError
 from mpd2.policy import Rule
@@ -25,8 +26,14 @@ class Network(Section):
 
     width: int = Field(128, ge=2, le=1024, description="units of every hidden layer")
     dropout: float = Field(0.1, ge=0, lt=1, description="share of units left out at random in a training step")
-    temperature: Positive = Field(1.25, description="τ_g = τ_a at the start; trained")
+    temperature: float = Field(1.25, gt=0, le=100, description="τ_g = τ_a at the start; trained")
     temperature_floor: Positive = Field(0.5, description="the temperature never falls below this")
+
+    @model_validator(mode="after")
+    def _starts_above_the_floor(self) -> Self:
+        if self.temperature <= self.temperature_floor:
+            raise ValueError(f"temperature {self.temperature} must exceed temperature_floor {self.temperature_floor}")
+        return self
 
 
 class Objective(Section):
@@ -84,7 +91,7 @@ class Training(Section):
 class Config(Section):
     """One router, whole. The defaults are the paper's published best configuration."""
 
-    seed: int = Field(42, ge=0, description="stream of initial weights, batches, gate noise and dropout")
+    seed: int = Field(42, ge=0, lt=2**32, description="stream of initial weights, batches, gate noise and dropout")
     rule: Rule = Field("joint", description="how a soft policy becomes an action")
     network: Network = Network()
     objective: Objective = Objective()
@@ -100,8 +107,8 @@ class Config(Section):
         """
         values = self.model_dump()
         for name, value in changes.items():
-            *section, field = name.split("__")
-            (values[section[0]] if section else values)[field] = value
+            section, _, field = name.rpartition("__")
+            (values.setdefault(section, {}) if section else values)[field] = value
         return parse_config(values)
 
 
@@ -110,8 +117,13 @@ def parse_config(values: dict[str, Any]) -> Config:
     try:
         return Config.model_validate(values)
     except ValidationError as error:
-        lines = [f"{'.'.join(map(str, e['loc']))}: found {e['input']!r}; {e['msg']}" for e in error.errors()]
-        raise UserError("configuration: " + "; ".join(lines)) from None
+        raise UserError("configuration: " + "; ".join(map(_problem, error.errors()))) from None
+
+
+def _problem(error: ErrorDetails) -> str:
+    where = ".".join(map(str, error["loc"]))
+    found = "" if isinstance(error["input"], dict) else f"found {error['input']!r}; "
+    return f"{where}: {found}{error['msg'].removeprefix('Value error, ')}"
 
 
 PAPER = Config()

@@ -22,31 +22,46 @@ def digest(path: Path) -> str:
 @contextmanager
 def replacing(target: Path) -> Iterator[Path]:
     """A path to write a file to; it takes the target's place when the block ends well and vanishes when it does not."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-    try:
-        yield draft
-        os.replace(draft, target)
-    except OSError as error:
-        raise UserError(f"{target}: could not be written: {error.strerror or error}; nothing was changed") from error
-    finally:
-        draft.unlink(missing_ok=True)
+    with _draft(target) as draft:
+        try:
+            yield draft
+            os.replace(draft, target)
+        finally:
+            draft.unlink(missing_ok=True)
 
 
 @contextmanager
 def replacing_folder(target: Path) -> Iterator[Path]:
     """The same for a whole folder; a folder that is already there is replaced."""
-    target.parent.mkdir(parents=True, exist_ok=True)
-    draft = target.with_name(f".{target.name}.{uuid.uuid4().hex}")
-    old = draft.with_name(draft.name + ".old")
+    with _draft(target) as draft:
+        try:
+            draft.mkdir()
+            yield draft
+            _put_in_place(draft, target)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+@contextmanager
+def _draft(target: Path) -> Iterator[Path]:
+    """A free name beside the target; what goes wrong with the disk is told in words."""
     try:
-        draft.mkdir()
-        yield draft
-        if target.exists():
-            os.replace(target, old)
-        os.replace(draft, target)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        yield target.with_name(f".{target.name}.{uuid.uuid4().hex}")
     except OSError as error:
         raise UserError(f"{target}: could not be written: {error.strerror or error}; nothing was changed") from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+
+
+def _put_in_place(draft: Path, target: Path) -> None:
+    """Rename a folder to where another may be; that one comes back if it does not work."""
+    if not target.exists():
+        os.replace(draft, target)
+        return
+    old = draft.with_name(draft.name + ".old")
+    os.replace(target, old)
+    try:
+        os.replace(draft, target)
+    except OSError:
+        os.replace(old, target)
+        raise
+    shutil.rmtree(old, ignore_errors=True)

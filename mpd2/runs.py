@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file, save
 
 import mpd2
 from mpd2.cohort import Cohort
@@ -25,6 +25,7 @@ FORMAT = 1
 CONFIG, WEIGHTS, PREDICTIONS, HISTORY, METRICS = (
     "config.json", "weights.safetensors", "predictions.parquet", "history.parquet", "metrics.json",
 )  # fmt: skip
+FILES = (WEIGHTS, PREDICTIONS, HISTORY, METRICS)  # all that the configuration vouches for
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +70,8 @@ class Run:
 def save_run(run: Run, folder: Path, policy: Policy, cohort: Cohort, metrics: Mapping[str, Any]) -> None:
     """Write a run with its predictions for `cohort`, all or nothing."""
     with replacing_folder(folder) as draft:
-        save_file({name: np.ascontiguousarray(value) for name, value in run.arrays.items()}, draft / WEIGHTS)
+        arrays = {name: np.ascontiguousarray(value) for name, value in run.arrays.items()}
+        (draft / WEIGHTS).write_bytes(save(arrays))
         predictions_frame(run, policy, cohort).to_parquet(draft / PREDICTIONS, index=False)
         run.history.to_parquet(draft / HISTORY, index=False)
         (draft / METRICS).write_text(json.dumps(metrics, indent=1), encoding="utf-8")
@@ -83,7 +85,7 @@ def save_run(run: Run, folder: Path, policy: Policy, cohort: Cohort, metrics: Ma
             "version": run.version,
             "created": run.created,
             "notes": run.notes,
-            "files": {name: digest(draft / name) for name in (WEIGHTS, PREDICTIONS, HISTORY, METRICS)},
+            "files": {name: digest(draft / name) for name in FILES},
             "settings": run.settings,
         }
         (draft / CONFIG).write_text(json.dumps(config, indent=1), encoding="utf-8")
@@ -92,10 +94,10 @@ def save_run(run: Run, folder: Path, policy: Policy, cohort: Cohort, metrics: Ma
 def load_run(folder: Path) -> Run:
     """Read a run back; a missing, foreign or damaged file is refused by name."""
     config = _read_config(folder)
-    for name, expected in config["files"].items():
+    for name in FILES:
         if not (folder / name).is_file():
             raise UserError(f"{folder}: {name} is missing; the run is incomplete")
-        if digest(folder / name) != expected:
+        if digest(folder / name) != config["files"].get(name):
             raise UserError(f"{folder / name}: damaged or changed since the run was written; make the run anew")
     try:
         return Run(
@@ -124,6 +126,8 @@ def load_predictions(folder: Path, run: Run, cohort: Cohort) -> Policy:
         raise UserError(f"{folder}: no prediction is stored for case {cohort.ids[rows < 0][0]}")
     defer = frame["defer"].to_numpy(float).reshape(run.members, -1)[:, rows]
     allocation = frame[list(run.readers)].to_numpy(float).reshape(run.members, -1, len(run.readers))[:, rows]
+    if allocation[:, ~cohort.available].any():
+        raise UserError(f"{folder}: its predictions ask readers who are not available here; apply the run anew")
     return Policy(defer, allocation, cohort.available)
 
 
@@ -149,6 +153,11 @@ def _read_config(folder: Path) -> dict[str, Any]:
         config = json.loads(path.read_text(encoding="utf-8"))
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise UserError(f"{path}: damaged: {error}") from None
-    if not isinstance(config, dict) or config.get("format") != FORMAT or config.get("rule") not in RULES:
+    if not (
+        isinstance(config, dict)
+        and config.get("format") == FORMAT
+        and config.get("rule") in RULES
+        and isinstance(config.get("files"), dict)
+    ):
         raise UserError(f"{path}: not a run this version can read")
     return config

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from mpd2.training import Callback, Progress
 
-SHOWN = {"loss": "loss", "soft_deferral": "deferred", "multiplier": "λ", "val_total": "val total"}
+SHOWN = {"loss": "loss", "soft_deferral": "defer", "multiplier": "λ", "val_total": "val cost"}
 """Names from the training's log, and how they are shown."""
 
 LOG_EVERY = 10  # epochs between two lines where nothing can be drawn over
@@ -20,10 +20,10 @@ LOG_EVERY = 10  # epochs between two lines where nothing can be drawn over
 @contextmanager
 def progress_bar(epochs: int, done: int = 0, console: Console | None = None) -> Iterator[Callback]:
     """A callback that draws a bar with the time left; where there is no terminal it writes a line now and then."""
-    console = console or Console(stderr=True)
+    console = console or Console(stderr=True, highlight=False)
     columns = (
-        bars.TextColumn("epoch {task.completed:.0f} of {task.total:.0f}"),
-        bars.BarColumn(bar_width=20),
+        bars.TextColumn("epoch {task.completed:.0f}/{task.total:.0f}"),
+        bars.BarColumn(bar_width=8),  # short, so that all fits into 80 columns
         bars.TextColumn("{task.description}"),
         bars.TimeRemainingColumn(compact=True),
     )
@@ -39,15 +39,14 @@ def progress_bar(epochs: int, done: int = 0, console: Console | None = None) -> 
                 description=describe(progress),
             )
             if not console.is_terminal and (ended or progress.epoch % LOG_EVERY == 0):
-                console.print(f"epoch {progress.epoch} of {epochs}: {describe(progress)}", highlight=False)
+                console.print(f"epoch {progress.epoch}/{epochs}: {describe(progress)}", soft_wrap=True)
 
         yield show
 
 
 def describe(progress: Progress) -> str:
     """The means over the routers that trained in this epoch."""
-    numbers = [f"{name} {_mean(progress.log[key]):.3f}" for key, name in SHOWN.items()]
-    return ", ".join([*numbers, f"{progress.active.sum()} of {len(progress.active)} training"])
+    return ", ".join(f"{name} {_mean(progress.log[key]):.3f}" for key, name in SHOWN.items())
 
 
 def _mean(values: np.ndarray) -> float:

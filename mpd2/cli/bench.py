@@ -6,14 +6,13 @@ from argparse import Namespace
 from typing import Any
 
 from mpd2.bench.train import bench_training
+from mpd2.cli.inputs import cohort_of, config_of
 from mpd2.cli.output import aligned, print_json
-from mpd2.cli.settings import config_of
-from mpd2.table import load_cohort
 
 
 def run(args: Namespace) -> int:
     """Time a training and print what was found."""
-    found = bench_training(load_cohort(args.table), config_of(args), args.epochs)
+    found = bench_training(cohort_of(args.table), config_of(args), args.epochs)
     if args.json:
         print_json(found)
     else:

@@ -6,18 +6,17 @@ from argparse import Namespace
 from dataclasses import asdict
 from typing import Any
 
+from mpd2.cli.inputs import cohort_of
 from mpd2.cli.output import aligned, print_json
 from mpd2.cohort import SPLITS, Cohort
-from mpd2.manifest import load_manifest
-from mpd2.table import TableError, load_cohort
+from mpd2.table import TableError
 
 
 def run(args: Namespace) -> int:
     """Print what is in the table, or all that is wrong with it."""
-    manifest = load_manifest(args.manifest or args.table.with_suffix(".toml"))
     about = {"table": str(args.table), "purpose": args.purpose}
     try:
-        cohort = load_cohort(args.table, manifest, args.purpose)
+        cohort = cohort_of(args.table, args.manifest, args.purpose)
     except TableError as error:
         if args.json:
             print_json(about | {"ok": False, "problems": [asdict(problem) for problem in error.problems]})

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from mpd2.cli.inputs import cohort_of
 from mpd2.cli.output import print_json
 from mpd2.cli.report import describe, report
-from mpd2.methods import policy_of
-from mpd2.runs import load_predictions, load_run
-from mpd2.table import load_cohort
+from mpd2.cohort import Cohort
+from mpd2.policy import Policy
+from mpd2.runs import Run, load_predictions, load_run
 
 
 def run(args: Namespace) -> int:
     """Print every metric of a run on one split of a table."""
     trained = load_run(args.run)
-    cohort = load_cohort(args.table).subset(split=args.split)
+    cohort = cohort_of(args.table).subset(split=args.split)
     stored = cohort.fingerprint == trained.fingerprint
-    policy = load_predictions(args.run, trained, cohort) if stored else policy_of(trained, cohort)
+    policy = load_predictions(args.run, trained, cohort) if stored else _applied(trained, cohort)
     found = report(trained, policy, cohort)
     if args.json:
         about = {"run": str(args.run), "method": trained.method, "table": str(args.table), "split": args.split}
         print_json(about | {"fingerprint": cohort.fingerprint, "stored_predictions": stored} | found)
     else:
-        print(f"{args.run} on the {args.split} cases of {args.table}: {describe(found)}")
+        print(f"{args.run}, {args.split} cases of {args.table}\n\n{describe(found)}")
     return 0
+
+
+def _applied(trained: Run, cohort: Cohort) -> Policy:
+    # Reading stored predictions does not wait for torch.
+    from mpd2.methods import policy_of
+
+    return policy_of(trained, cohort)

@@ -70,7 +70,7 @@ def describe(found: Report) -> str:
         rows += [(name, *map(_level, cells)), ("", *map(_interval, cells))]
     routers = len(found["seeds"])
     what = f"mean ± sd over {routers} routers" if routers > 1 else f"the router of seed {found['seeds'][0]}"
-    return f"{what}, {found['rule']} rule; in brackets a {LEVEL:.0%} bootstrap interval over cases\n\n{aligned(rows)}"
+    return f"{aligned(rows)}\n\n{what}, {found['rule']} rule; in brackets the {LEVEL:.0%} bootstrap interval over cases"
 
 
 def _level(cell: Mapping[str, float | None]) -> str:

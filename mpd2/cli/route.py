@@ -8,14 +8,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from mpd2.cli.inputs import cohort_of
 from mpd2.cohort import UNKNOWN, Cohort
 from mpd2.errors import UserError
 from mpd2.files import replacing
-from mpd2.manifest import load_manifest
 from mpd2.methods import policy_of
 from mpd2.policy import Policy, Rule, choose, route
 from mpd2.runs import Run, load_run
-from mpd2.table import load_cohort
 
 SUFFIXES = (".csv", ".parquet")
 
@@ -24,8 +23,7 @@ def run(args: Namespace) -> int:
     """Write the decision for every case of a table."""
     _check_place(args.out, args.table)
     trained = load_run(args.run)
-    manifest = load_manifest(args.manifest or args.table.with_suffix(".toml"))
-    cohort = load_cohort(args.table, manifest, purpose="routing")
+    cohort = cohort_of(args.table, args.manifest, "routing")
     policy = policy_of(trained, cohort)
     if args.member is not None:
         policy = _alone(policy, trained, args.member)

@@ -9,8 +9,8 @@ from time import perf_counter
 from typing import Any
 
 from mpd2.checkpoints import checkpointing, load_checkpoint
+from mpd2.cli.inputs import cohort_of, config_of
 from mpd2.cli.report import describe, report
-from mpd2.cli.settings import config_of
 from mpd2.cohort import SPLITS, Cohort
 from mpd2.config import Config
 from mpd2.devices import pick_device
@@ -20,7 +20,6 @@ from mpd2.methods.router import fit_routers
 from mpd2.policy import Policy
 from mpd2.progress import progress_bar
 from mpd2.runs import CONFIG, Run, save_run
-from mpd2.table import load_cohort
 
 
 def run(args: Namespace) -> int:
@@ -28,7 +27,7 @@ def run(args: Namespace) -> int:
     out = args.out or Path("runs") / args.preset
     configs = population(args)
     _check_place(out, args.force)
-    cohort = load_cohort(args.table)
+    cohort = cohort_of(args.table)
     checkpoint = out.with_name(f"{out.name}.checkpoint.safetensors")
     start = perf_counter()
     trained = _fit(cohort, configs, checkpoint, args.device)
@@ -39,8 +38,8 @@ def run(args: Namespace) -> int:
     checkpoint.unlink(missing_ok=True)
     for problem in trained.notes["problems"]:
         print(f"warning: {problem}", file=sys.stderr)
-    print(f"{out}: {trained.members} routers trained in {seconds:.0f} s; on the val cases: {describe(reports['val'])}")
-    print(f"\nfor the test cases: python -m mpd2 evaluate {out} --table {args.table}")
+    print(f"{out}: {trained.members} routers trained in {seconds:.0f} s; the val cases\n\n{describe(reports['val'])}\n")
+    print(f"for the test cases: python -m mpd2 evaluate {out} --table {args.table}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""From what was typed to a configuration."""
+"""From what was typed to a configuration and to cases."""
 
 from __future__ import annotations
 
@@ -7,8 +7,18 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+from mpd2.cohort import Cohort
 from mpd2.config import PRESETS, Config, parse_config
 from mpd2.errors import UserError
+from mpd2.manifest import load_manifest
+from mpd2.table import Purpose, load_cohort
+
+
+def cohort_of(table: Path, manifest: Path | None = None, purpose: Purpose = "training") -> Cohort:
+    """The cases of a table; its manifest is the one given, or the one beside it."""
+    if not table.is_file():
+        raise UserError(f"{table}: there is no such file")
+    return load_cohort(table, load_manifest(manifest) if manifest else None, purpose)
 
 
 def config_of(args: Namespace) -> Config:

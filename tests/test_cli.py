@@ -1,0 +1,509 @@
+"""The command line does what its help says and never shows a user a traceback."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import cohorts, policies
+
+from mpd2.cli import main
+from mpd2.cli.arguments import parser
+from mpd2.cli.route import mean_policy
+from mpd2.cli.train import population
+from mpd2.cohort import Cohort
+from mpd2.config import PRESETS, Config
+from mpd2.devices import DEVICES
+from mpd2.metrics import METRICS, by_cohort, evaluate
+from mpd2.policy import Policy, route
+from mpd2.runs import load_predictions, load_run
+from mpd2.table import load_cohort
+from mpd2.training import Callback, Progress
+
+ROOT = Path(__file__).parents[1]
+TINY = {"network": {"width": 8}, "training": {"epochs": 2, "warm_up": 0, "learning_rate": 0.01}}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A table of the benchmark's first eight cases of every cohort in every split, with its manifest beside it."""
+    path = tmp_path_factory.mktemp("table") / "small.csv"
+    rows = pd.read_csv(ROOT / "data/glaucoma.csv", dtype=str, keep_default_na=False)
+    rows.groupby(["cohort", "split"], sort=False).head(8).to_csv(path, index=False)
+    path.with_suffix(".toml").write_bytes((ROOT / "data/glaucoma.toml").read_bytes())
+    return path
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A configuration file that makes a training take no time."""
+    path = tmp_path_factory.mktemp("config") / "tiny.json"
+    path.write_text(json.dumps(TINY))
+    return path
+
+
+@pytest.fixture(scope="module")
+def trained(table: Path, tiny: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A run of three routers."""
+    out = tmp_path_factory.mktemp("runs") / "three"
+    assert main(["train", "--table", str(table), "--config", str(tiny), "--seeds", "3", "--out", str(out)]) == 0
+    return out
+
+
+def copy_of(table: Path, folder: Path, change: Any) -> Path:
+    """A changed copy of a table, with its manifest."""
+    path = folder / "changed.csv"
+    rows = pd.read_csv(table, dtype=str, keep_default_na=False)
+    change(rows).to_csv(path, index=False)
+    path.with_suffix(".toml").write_bytes(table.with_suffix(".toml").read_bytes())
+    return path
+
+
+def only_masks(rows: pd.DataFrame) -> pd.DataFrame:
+    """The cases before anybody has read them: no truth, no split, no decisions, only who can be asked."""
+    readers = [column for column in rows if "_expert_" in column]
+    flags = {f"{column}_available": (rows[column] != "").astype(int) for column in readers}
+    return rows.drop(columns=["y_true", "split", *readers]).assign(**flags)
+
+
+# Usage
+
+
+def test_help_names_every_preset_and_device(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="0"):
+        main(["train", "--help"])
+    words = set(re.findall(r"\w+", capsys.readouterr().out))
+    assert set(PRESETS) | set(DEVICES) <= words
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["", "fly", "train --seeds 0", "train --seeds x", "train --seeds 42,42", "train --budget 0.5 --no-budget",
+     "train --epochs 0", "route run table.csv", "check", "bench", "check a.csv --for fun"],
+)  # fmt: skip
+def test_wrong_usage_exits_with_two(line: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit, match="2"):
+        main(line.split())
+    assert "usage: python -m mpd2" in capsys.readouterr().err
+
+
+def test_help_waits_for_no_heavy_import() -> None:
+    script = "import sys, mpd2.cli; mpd2.cli.parser(); print({'torch', 'numpy', 'pandas', 'rich'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_the_module_runs_as_a_program() -> None:
+    done = subprocess.run([sys.executable, "-m", "mpd2", "check", "none.csv"], cwd=ROOT, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", "error: none.csv: there is no such file\n")
+
+
+def test_a_reader_who_has_seen_enough_is_no_error(table: Path) -> None:
+    command = [sys.executable, "-m", "mpd2", "check", str(table), "--json"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 0
+
+
+# check
+
+
+def test_check_counts_cases_and_readers(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(table), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    rows = pd.read_csv(table)
+    assert found["ok"]
+    assert found["cases"] == len(rows) == 72
+    assert set(found["cohorts"]) == set(rows["cohort"])
+    assert all(splits == {"train": 8, "val": 8, "test": 8} for splits in found["cohorts"].values())
+    assert found["readers"] == {column: rows[column].count() for column in rows if "_expert_" in column}
+
+
+def test_check_prints_names_and_numbers(table: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["check", str(table)]) == 0
+    lines = [re.sub(" +", " ", line) for line in capsys.readouterr().out.splitlines()]
+    assert lines[0].endswith("72 cases, fit for training")
+    assert "ORIGA 8 8 8 24 induced" in lines
+
+
+def test_check_lists_everything_that_is_wrong(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def spoil(rows: pd.DataFrame) -> pd.DataFrame:
+        rows.loc[3, "y_true"], rows.loc[5, "vCDR"] = "2", "7"
+        return rows
+
+    bad = copy_of(table, tmp_path, spoil)
+    assert main(["check", str(bad)]) == 1
+    printed = capsys.readouterr().out.splitlines()
+    assert "changed.csv, row 5, column y_true: found 2, expected 0 or 1." in printed
+    assert "changed.csv, row 7, column vCDR: found 7, expected a number from 0 to 1." in printed
+    assert main(["check", str(bad), "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert not found["ok"]
+    assert {(problem["row"], problem["column"]) for problem in found["problems"]} == {(5, "y_true"), (7, "vCDR")}
+
+
+def test_masks_alone_are_fit_for_routing_and_not_for_training(table: Path, tmp_path: Path) -> None:
+    masks = copy_of(table, tmp_path, only_masks)
+    assert main(["check", str(masks), "--for", "routing"]) == 0
+    assert main(["check", str(masks), "--for", "training"]) == 1
+
+
+def test_a_manifest_may_lie_elsewhere(table: Path, tmp_path: Path) -> None:
+    lonely = tmp_path / "lonely.csv"
+    lonely.write_bytes(table.read_bytes())
+    assert main(["check", str(lonely)]) == 1
+    assert main(["check", str(lonely), "--manifest", str(table.with_suffix(".toml"))]) == 0
+
+
+# train
+
+
+def configs(line: str) -> list[Config]:
+    return population(parser().parse_args(["train", *line.split()]))
+
+
+def test_seeds_are_a_number_or_a_list() -> None:
+    assert [config.seed for config in configs("")] == list(range(42, 52))
+    assert [config.seed for config in configs("--seeds 2")] == [42, 43]
+    assert [config.seed for config in configs("--seeds 7,3")] == [7, 3]
+    assert [config.seed for config in configs("--seeds 7,")] == [7]
+
+
+@pytest.mark.parametrize(
+    ("line", "change"),
+    [
+        ("", {}),
+        ("--budget 0.5", {"budget__target": 0.5}),
+        ("--no-budget", {"budget__target": None}),
+        ("--no-gsdp --no-rank-js", {"objective__gsdp_weight": 0.0, "objective__rank_weight": 0.0}),
+        ("--gamma 0.3", {"objective__fee_weight": 0.3}),
+        ("--gamma 0", {"objective__fee_weight": 0.0}),
+        ("--epochs 7", {"training__epochs": 7}),
+    ],
+)
+@pytest.mark.parametrize("preset", PRESETS)
+def test_options_change_the_preset_and_nothing_else(line: str, change: dict[str, Any], preset: str) -> None:
+    assert configs(f"--preset {preset} --seeds 1 {line}") == [PRESETS[preset].but(**change)]
+
+
+def test_a_part_of_a_configuration_leaves_the_rest_of_the_preset(tiny: Path) -> None:
+    changes = {f"{section}__{name}": value for section, values in TINY.items() for name, value in values.items()}
+    assert configs(f"--preset studio --config {tiny} --seeds 42,") == [PRESETS["studio"].but(**changes)]
+
+
+def test_a_whole_configuration_replaces_the_preset_with_its_seed(tmp_path: Path) -> None:
+    whole = PRESETS["studio"].but(seed=5, network__width=16)
+    file = tmp_path / "whole.json"
+    file.write_text(whole.model_dump_json())
+    assert configs(f"--preset paper --config {file} --seeds 2") == [whole, whole.but(seed=6)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not a JSON file"),
+        ("[1]", "expected an object"),
+        ('{"network": {"depth": 3}}', "network.depth"),
+        ('{"network": 8}', "network"),
+        ('{"training": {"epochs": 0}}', "training.epochs"),
+    ],
+)
+def test_a_bad_configuration_is_named(
+    text: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "bad.json"
+    file.write_text(text)
+    assert main(["train", "--config", str(file), "--out", str(tmp_path / "run")]) == 1
+    error = capsys.readouterr().err
+    assert str(file) in error
+    assert message in error
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("--preset best", "expected one of paper"),
+        ("--budget 1.5", "budget.target"),
+        ("--config none.json", "none.json: cannot be read"),
+        ("--table none.csv", "none.csv: there is no such file"),
+    ],
+)
+def test_a_users_mistake_is_one_message(
+    line: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["train", *line.split(), "--out", str(tmp_path / "run")]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("error: ")
+    assert message in error
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_train_keeps_predictions_and_metrics_of_every_split(trained: Path, table: Path) -> None:
+    run, cohort = load_run(trained), load_cohort(table)
+    assert [settings["seed"] for settings in run.settings] == [42, 43, 44]
+    assert load_predictions(trained, run, cohort).defer.shape == (3, len(cohort))
+    metrics = json.loads((trained / "metrics.json").read_text())
+    assert {split: found["overall"]["n"] for split, found in metrics.items()} == {"train": 24, "val": 24, "test": 24}
+    assert list(trained.parent.iterdir()) == [trained]
+
+
+def test_train_prints_the_val_cases_alone(
+    table: Path, tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    uneven = copy_of(table, tmp_path, lambda rows: rows.drop(rows.index[rows["split"] == "val"][:3]))
+    out = tmp_path / "run"
+    assert main(["train", "--table", str(uneven), "--config", str(tiny), "--seeds", "2", "--out", str(out)]) == 0
+    printed = capsys.readouterr().out
+    assert re.search(r"^n +21 ", printed, re.MULTILINE)
+    assert "24" not in re.findall(r"\d+", printed)
+
+
+def test_train_replaces_a_run_only_when_forced(trained: Path, table: Path, tiny: Path, tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    line = ["train", "--table", str(table), "--config", str(tiny), "--out", str(out), "--seeds"]
+    assert main([*line, "1"]) == 0
+    assert main([*line, "2"]) == 1
+    assert load_run(out).members == 1
+    assert main([*line, "2", "--force"]) == 0
+    assert load_run(out).members == 2
+
+
+def test_force_does_not_replace_what_is_not_a_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "thesis.tex").write_text("years of work")
+    assert main(["train", "--out", str(tmp_path), "--force"]) == 1
+    assert "is not a run" in capsys.readouterr().err
+    assert (tmp_path / "thesis.tex").read_text() == "years of work"
+
+
+def test_an_interrupted_training_goes_on_to_the_same_end(
+    table: Path, tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = ["train", "--table", str(table), "--config", str(tiny), "--seeds", "2", "--epochs", "8", "--out"]
+    straight, broken = tmp_path / "straight", tmp_path / "broken"
+    checkpoint = tmp_path / "broken.checkpoint.safetensors"
+    assert main([*line, str(straight)]) == 0
+
+    @contextmanager
+    def impatient(epochs: int, done: int) -> Iterator[Callback]:
+        def interrupt(progress: Progress) -> None:
+            if progress.epoch == 7:
+                signal.raise_signal(signal.SIGINT)
+
+        yield interrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr("mpd2.cli.train.progress_bar", impatient)
+        assert main([*line, str(broken)]) == 130
+    assert checkpoint.exists()
+    assert not broken.exists()
+    assert f"the same command goes on from {checkpoint}" in capsys.readouterr().err
+
+    assert main([*line, str(broken)]) == 0
+    assert "going on after epoch 5" in capsys.readouterr().err
+    assert not checkpoint.exists()
+    first, second = load_run(straight), load_run(broken)
+    assert all(np.array_equal(first.arrays[name], second.arrays[name]) for name in first.arrays)
+    pd.testing.assert_frame_equal(first.history, second.history)
+
+
+def test_a_checkpoint_of_another_training_is_not_taken_up(
+    table: Path, tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = ["train", "--table", str(table), "--config", str(tiny), "--seeds", "1", "--out", str(tmp_path / "run")]
+    with monkeypatch.context() as patch:
+        patch.setattr("mpd2.cli.train.save_run", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        assert main(line) == 130
+    assert main([*line, "--gamma", "0.9"]) == 1
+    assert "other settings" in capsys.readouterr().err
+
+
+# evaluate
+
+
+def evaluated(capsys: pytest.CaptureFixture[str], *line: str) -> dict[str, Any]:
+    capsys.readouterr()
+    assert main(["evaluate", *line, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def test_evaluate_gives_the_metrics_of_every_member(
+    trained: Path, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = evaluated(capsys, str(trained), "--table", str(table))
+    run, cohort = load_run(trained), load_cohort(table).subset(split="test")
+    decisions = route(load_predictions(trained, run, cohort), cohort, run.rule)
+    expected = evaluate(cohort, decisions, run.costs)
+    strata = by_cohort(cohort, decisions, run.costs)
+    assert found["split"] == "test"
+    assert found["stored_predictions"]
+    assert found["overall"]["n"] == 24
+    for name in METRICS:
+        cell = found["overall"]["metrics"][name]
+        assert cell["members"] == pytest.approx(expected[name].tolist())
+        assert cell["mean"] == pytest.approx(expected[name].mean())
+        assert cell["sd"] == pytest.approx(expected[name].std())
+        assert cell["low"] <= cell["mean"] <= cell["high"]
+        for key, part in strata.groupby("cohort"):
+            values = [None if np.isnan(value) else pytest.approx(value) for value in part[name]]
+            assert found["cohorts"][key]["metrics"][name]["members"] == values
+
+
+def test_evaluate_applies_the_routers_to_another_table(
+    trained: Path, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    other = copy_of(table, tmp_path, lambda rows: rows.assign(note="the same cases in another file"))
+    stored = evaluated(capsys, str(trained), "--table", str(table))
+    anew = evaluated(capsys, str(trained), "--table", str(other))
+    assert (stored["stored_predictions"], anew["stored_predictions"]) == (True, False)
+    assert stored["overall"] == anew["overall"]
+
+
+def test_evaluate_prints_a_column_for_each_cohort(
+    trained: Path, table: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    found = evaluated(capsys, str(trained), "--table", str(table), "--split", "val")
+    assert main(["evaluate", str(trained), "--table", str(table), "--split", "val"]) == 0
+    lines = [re.sub("  +", "|", line) for line in capsys.readouterr().out.splitlines()]
+    assert "|all cases|refuge|chaksu|origa" in lines
+    assert "n|24|8|8|8" in lines
+    cell = found["overall"]["metrics"]["TotalCost"]
+    row = next(number for number, line in enumerate(lines) if line.startswith("TotalCost|"))
+    assert lines[row].split("|")[1] == f"{cell['mean']:.3f} ± {cell['sd']:.3f}"
+    assert lines[row + 1].split("|")[1] == f"[{cell['low']:.3f}, {cell['high']:.3f}]"
+
+
+def test_one_router_has_no_spread(
+    table: Path, tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "one"
+    line = ["train", "--table", str(table), "--config", str(tiny), "--seeds", "7,", "--out", str(out)]
+    assert main(line) == 0
+    assert "the router of seed 7" in capsys.readouterr().out
+    assert evaluated(capsys, str(out), "--table", str(table))["overall"]["metrics"]["Acc"]["sd"] is None
+
+
+def test_what_cannot_be_measured_is_null(
+    trained: Path, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    healthy = copy_of(table, tmp_path, lambda rows: rows.assign(y_true="0"))
+    found = evaluated(capsys, str(trained), "--table", str(healthy))
+    assert found["overall"]["metrics"]["Sens"]["mean"] is None
+    assert main(["evaluate", str(trained), "--table", str(healthy)]) == 0
+
+
+@pytest.mark.parametrize(("option", "message"), [("--split=fun", "split"), ("--table=none.csv", "none.csv")])
+def test_evaluate_names_what_is_wrong(
+    trained: Path, table: Path, option: str, message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["evaluate", str(trained), "--table", str(table), option]) == 1
+    assert message in capsys.readouterr().err
+
+
+# route
+
+
+def routed(run: Path, table: Path, out: Path, *line: str) -> pd.DataFrame:
+    assert main(["route", str(run), str(table), "--out", str(out), *line]) == 0
+    return pd.read_parquet(out) if out.suffix == ".parquet" else pd.read_csv(out)
+
+
+def test_route_asks_only_readers_who_are_there(trained: Path, table: Path, tmp_path: Path) -> None:
+    cohort = load_cohort(table)
+    frame = routed(trained, table, tmp_path / "decisions.parquet")
+    assert frame["case_id"].tolist() == cohort.ids.tolist()
+    actions = ["ai", *cohort.manifest.columns]
+    position = frame["action"].map(actions.index).to_numpy()
+    assert 0 < (position > 0).mean() < 1
+    asked = np.flatnonzero(position > 0)
+    assert cohort.available[asked, position[asked] - 1].all()
+    names = ["AI", *(reader.name for reader in cohort.manifest.readers)]
+    assert frame["reader"].tolist() == [names[p] for p in position]
+    assert frame["label"].tolist() == cohort.action_labels[np.arange(len(cohort)), position].tolist()
+    shares = frame[[f"q:{column}" for column in cohort.manifest.columns]].to_numpy()
+    assert (shares[~cohort.available] == 0).all()
+    assert shares.sum(1) == pytest.approx(1)
+
+
+def test_votes_count_the_routers_that_act_alike(trained: Path, table: Path, tmp_path: Path) -> None:
+    frame = routed(trained, table, tmp_path / "decisions.csv")
+    stored = pd.read_parquet(trained / "predictions.parquet")
+    alike = stored["action"].to_numpy().reshape(3, -1) == frame["action"].to_numpy()
+    assert frame["votes"].tolist() == alike.sum(0).tolist()
+
+
+def test_a_member_alone_decides_as_it_did_in_training(trained: Path, table: Path, tmp_path: Path) -> None:
+    frame = routed(trained, table, tmp_path / "decisions.csv", "--member", "43")
+    stored = pd.read_parquet(trained / "predictions.parquet").query("seed == 43")
+    assert frame["action"].tolist() == stored["action"].tolist()
+    assert frame["defer"].to_numpy() == pytest.approx(stored["defer"].to_numpy(), rel=1e-5)
+    assert (frame["votes"] == 1).all()
+
+
+def test_route_needs_no_truth_and_no_decisions(trained: Path, table: Path, tmp_path: Path) -> None:
+    masks = copy_of(table, tmp_path, only_masks)
+    known = routed(trained, table, tmp_path / "known.csv")
+    blind = routed(trained, masks, tmp_path / "blind.csv")
+    assert blind["action"].tolist() == known["action"].tolist()
+    deferred = blind["action"] != "ai"
+    assert blind["label"][deferred].isna().all()
+    assert blind["label"][~deferred].tolist() == known["label"][~deferred].tolist()
+
+
+def test_csv_and_parquet_say_the_same(trained: Path, table: Path, tmp_path: Path) -> None:
+    text, binary = (routed(trained, table, tmp_path / f"decisions{suffix}") for suffix in (".csv", ".parquet"))
+    pd.testing.assert_frame_equal(text, binary, check_dtype=False, rtol=1e-5)
+
+
+def test_route_names_what_is_wrong_and_writes_nothing(
+    trained: Path, table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = table.read_bytes()
+    for line, message in (
+        (["--out", str(tmp_path / "decisions.txt")], "expected .csv or .parquet"),
+        (["--out", str(table)], "is the table itself"),
+        (["--out", str(tmp_path / "decisions.csv"), "--member", "7"], "expected one of 42, 43, 44"),
+        (["--out", str(tmp_path / "decisions.csv"), "--manifest", str(tmp_path / "no.toml")], "no.toml"),
+    ):
+        assert main(["route", str(trained), str(table), *line]) == 1
+        assert message in capsys.readouterr().err
+    assert main(["route", str(tmp_path), str(table), "--out", str(tmp_path / "decisions.csv")]) == 1
+    assert "there is no run here" in capsys.readouterr().err
+    assert table.read_bytes() == before
+    assert list(tmp_path.iterdir()) == []
+
+
+@given(st.data())
+@settings(deadline=None, max_examples=30)
+def test_the_mean_policy_has_the_mean_of_every_action(data: st.DataObject) -> None:
+    cohort: Cohort = data.draw(cohorts())
+    members = [data.draw(policies(cohort)) for _ in range(3)]
+    together = Policy(np.stack([m.defer for m in members]), np.stack([m.allocation for m in members]), cohort.available)
+    mean = mean_policy(together)
+    np.testing.assert_allclose(mean.actions, together.actions.mean(0), atol=1e-12)
+    np.testing.assert_allclose(mean.allocation.sum(-1), cohort.available.any(-1), atol=1e-9)
+
+
+# bench
+
+
+def test_bench_train_prints_json(table: Path, tiny: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line = ["bench", "train", "--table", str(table), "--config", str(tiny), "--epochs", "1"]
+    assert main([*line, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert set(found["per_router_epoch"]) == {"population_10", "population_40", "single", "usual"}
+    assert found["setting"]["epochs"] == 1
+    assert main(line) == 0
+    assert "population of 10 against usual" in capsys.readouterr().out

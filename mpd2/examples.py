@@ -22,6 +22,7 @@ from mpd2.reliability import Errors, cross_fitted, expected_costs, fit_errors
 from mpd2.router import ANATOMY, Normaliser
 
 ANATOMY_PENALTY = 1.0  # keeps the structural risk from becoming a step function on few cases
+CONSTANT = 1e-9  # a spread up to this is rounding; to divide by it would blow up any later case
 
 
 @dataclass(frozen=True)
@@ -54,10 +55,7 @@ def prepare(
     cohort: Cohort, configs: Sequence[Config], costs: Costs, device: torch.device, dtype: torch.dtype
 ) -> Course:
     """Fit on train all that is not trained by gradient, and lay out both splits as tensors."""
-    train, val = cohort.subset(split="train"), cohort.subset(split="val")
-    for name, part in (("train", train), ("val", val)):
-        if (part.truth == UNKNOWN).any():
-            raise UserError(f"training needs the truth of every {name} case; {(part.truth == UNKNOWN).sum()} have none")
+    train, val = learning_split(cohort, "train"), learning_split(cohort, "val")
     groups = fit_groups(train)
 
     def tensor(values: np.ndarray) -> Tensor:
@@ -79,9 +77,18 @@ def prepare(
         val=examples(val, fit_errors(train).predict(val) if denoise else None),
         prior=tensor(np.stack([group_prior(train, groups, costs, c.prior, c.objective.rank_decay) for c in configs])),
         profile=tensor(np.stack([geometric_profile(c.objective.rank_decay, cohort.readers) for c in configs])),
-        normaliser=Normaliser(tensor(train.state.mean(0)), tensor(np.where(scale > 0, scale, 1.0))),
+        normaliser=Normaliser(tensor(train.state.mean(0)), tensor(np.where(scale > CONSTANT, scale, 1.0))),
         anatomy=fit_anatomy(train),
     )
+
+
+def learning_split(cohort: Cohort, split: str) -> Cohort:
+    """The cases of a split to learn from, all with their truth; a reader who said nothing counts as absent."""
+    part = cohort.subset(split=split)
+    without = int((part.truth == UNKNOWN).sum())
+    if without:
+        raise UserError(f"training needs the truth of every {split} case; {without} of {len(part)} have none")
+    return part.with_available(part.decisions != UNKNOWN)
 
 
 def training_costs(cohort: Cohort, costs: Costs, config: Config, expected: Errors | None) -> Floats:

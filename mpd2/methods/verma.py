@@ -38,15 +38,14 @@ class Verma(Learned):
         return one_vs_all_loss
 
     def scores(self, outputs: Floats, arrays: Mapping[str, np.ndarray], costs: Costs, cohort: Cohort) -> Floats:
-        """The cost to expect if an error is a miss as often as the AI sees glaucoma, turned round.
-
-        With errors priced alike and free readings the order is that of the logits.
-        """
+        """Plain: the logits. Cost-aware: what to expect if an error is a miss as often as the AI sees glaucoma."""
         ai = np.where(cohort.ai_label == 1, outputs[..., 1], outputs[..., 0])  # [E, N]
-        wrong = sigmoid(-np.concatenate([ai[..., None], outputs[..., CLASSES:]], axis=-1))  # [E, N, 1 + M]
+        logits = np.concatenate([ai[..., None], outputs[..., CLASSES:]], axis=-1)  # [E, N, 1 + M]
+        if not self.cost_aware:
+            return logits
         glaucoma = cohort.ai_probability[:, None]
         stakes = costs.false_negative * glaucoma + costs.false_positive * (1 - glaucoma)  # [N, 1]
-        return -SHARPNESS * (wrong * stakes + np.array([0.0, *costs.fees]))
+        return -SHARPNESS * (sigmoid(-logits) * stakes + np.array([0.0, *costs.fees]))
 
 
 def one_vs_all_loss(outputs: Tensor, cases: Cases) -> Tensor:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor
 
 from mpd2.cohort import Cohort
@@ -18,42 +20,65 @@ from mpd2.errors import UserError
 from mpd2.files import replacing
 from mpd2.training import Callback, Progress, TrainingState
 
+PLAIN = ("epoch", "problems", "course")  # what of a state is no tensor
+TENSORS = tuple(field.name for field in fields(TrainingState) if field.name not in PLAIN)
+
 
 def checkpointing(path: Path, cohort: Cohort, every: int = 5) -> Callback:
     """A callback that saves the training every few epochs and at its end."""
 
-    def save(progress: Progress) -> None:
+    def keep(progress: Progress) -> None:
         if progress.epoch % every == 0 or progress.epoch == progress.epochs or not progress.active.any():
             save_checkpoint(path, progress.state(), progress.configs, cohort)
 
-    return save
+    return keep
 
 
 def save_checkpoint(path: Path, state: TrainingState, configs: Sequence[Config], cohort: Cohort) -> None:
     """Write a training's state; an older checkpoint at the same place is replaced."""
-    values = {field.name: getattr(state, field.name) for field in fields(state)}
-    tensors = {name: value.cpu().contiguous() for name, value in values.items() if isinstance(value, Tensor)}
+    tensors = {name: getattr(state, name).cpu().contiguous() for name in TENSORS}
     about = {
-        "epoch": state.epoch,
-        "problems": state.problems,
-        "configs": [config.model_dump(mode="json") for config in configs],
+        **{name: getattr(state, name) for name in PLAIN},
+        "configs": _plain(configs),
         "fingerprint": cohort.fingerprint,
     }
+    text = json.dumps(about)
     with replacing(path) as draft:
-        save_file(tensors, draft, metadata={"training": json.dumps(about)})
+        draft.write_bytes(save(tensors, {"training": text, "digest": _digest(text, tensors)}))
 
 
 def load_checkpoint(path: Path, configs: Sequence[Config], cohort: Cohort, device: torch.device) -> TrainingState:
     """Read a training's state, refusing one of other settings or another table."""
-    try:
-        with safe_open(path, framework="pt", device=str(device)) as file:
-            about = json.loads(file.metadata()["training"])
-            tensors = {name: file.get_tensor(name) for name in file.keys()}
-    except (SafetensorError, OSError, KeyError, TypeError) as error:
-        raise UserError(f"{path}: not a checkpoint that can be read: {error}") from None
+    about, tensors = _read(path)
     if about["fingerprint"] != cohort.fingerprint:
         raise UserError(f"{path}: belongs to another table ({about['fingerprint']}, here {cohort.fingerprint})")
-    if about["configs"] != [config.model_dump(mode="json") for config in configs]:
+    if about["configs"] != _plain(configs):
         raise UserError(f"{path}: belongs to a training with other settings; use another place or remove it")
-    problems = {int(member): message for member, message in about["problems"].items()}
-    return TrainingState(epoch=about["epoch"], problems=problems, **tensors)
+    return TrainingState(
+        epoch=about["epoch"],
+        problems={int(member): message for member, message in about["problems"].items()},
+        course=about["course"],
+        **{name: tensor.to(device) for name, tensor in tensors.items()},
+    )
+
+
+def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
+    try:
+        with safe_open(path, framework="pt") as file:
+            text, expected = (file.metadata()[key] for key in ("training", "digest"))
+            tensors = {name: file.get_tensor(name) for name in TENSORS}
+    except (SafetensorError, OSError, KeyError, TypeError) as error:
+        raise UserError(f"{path}: not a checkpoint that can be read: {error}") from None
+    if _digest(text, tensors) != expected:
+        raise UserError(f"{path}: damaged; remove it to start anew")
+    return json.loads(text), tensors
+
+
+def _digest(text: str, tensors: Mapping[str, Tensor]) -> str:
+    """SHA-256 of everything; the format itself would not notice a changed byte."""
+    parts = [text.encode(), *(tensors[name].numpy().tobytes() for name in TENSORS)]
+    return hashlib.sha256(b"".join(parts)).hexdigest()
+
+
+def _plain(configs: Sequence[Config]) -> list[dict[str, Any]]:
+    return [config.model_dump(mode="json") for config in configs]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -49,6 +50,15 @@ class Course:
     profile: Tensor  # [E, 1 + M, M]
     normaliser: Normaliser
     anatomy: Floats  # [3] w_vCDR, w_aCDR, b
+
+    def digest(self) -> str:
+        """SHA-256 of all cases and costs: what tells one course from another."""
+        parts = [
+            part
+            for cases in (self.train, self.val)
+            for part in (cases.state, cases.available, cases.cost, cases.total)
+        ]
+        return hashlib.sha256(b"".join(part.cpu().numpy().tobytes() for part in parts)).hexdigest()
 
 
 def prepare(

@@ -47,6 +47,7 @@ class TrainingState:
     history: Tensor  # [epochs, E, len(LOGGED)] NaN where a member no longer trains
     loads: Tensor  # [epochs, E, M] soft validation load of each reader
     problems: dict[int, str]  # why a member had to be stopped
+    course: str  # digest of the cases and costs it learns from
 
 
 @dataclass(frozen=True)
@@ -97,12 +98,12 @@ def train(
     _check_alike(configs)
     place = pick_device(device)
     course = prepare(cohort, configs, costs or cohort.manifest.default_costs(), place, dtype)
-    state = resume or _fresh(configs, course, cohort.readers, place, dtype)
+    state = _resumed(resume, course) if resume else _fresh(configs, course, cohort.readers, place, dtype)
     epochs = max(config.training.epochs for config in configs)
     with threads_for(len(configs)):
-        crew = _Crew(state, configs, course)
+        crew = None
         while state.epoch < epochs and bool(state.active.any()):
-            crew = crew if crew.is_current() else _Crew(state, configs, course)
+            crew = crew if crew and crew.is_current() else _Crew(state, configs, course)
             crew.train_epoch()
             crew.judge()
             state.epoch += 1
@@ -143,7 +144,15 @@ def _fresh(
         history=flat.new_zeros((0, members, len(LOGGED))),
         loads=flat.new_zeros((0, members, readers)),
         problems={},
+        course=course.digest(),
     )
+
+
+def _resumed(state: TrainingState, course: Course) -> TrainingState:
+    """A copy to go on with, if it learned from the same course."""
+    if state.course != course.digest():
+        raise UserError("the unfinished training learned from other cases or costs; go on with those, or start anew")
+    return deepcopy(state)
 
 
 class _Crew:
@@ -251,14 +260,14 @@ class _Crew:
 
         # A training shorter than its warm-up still has its last epoch.
         first = self._each(lambda c: min(c.training.warm_up, c.training.epochs - 1))
-        better = (score < state.best_score[self.rows]) & (epoch > first)
+        finite = self.steps.isfinite().all(-1) & self.weights.flat.isfinite().all(-1) & score.isfinite()
+        better = finite & (score < state.best_score[self.rows]) & (epoch > first)
         best_rows = self.rows[better]
         state.best[best_rows], state.best_score[best_rows] = self.weights.flat[better], score[better]
         state.best_epoch[best_rows] = epoch
         waited = epoch - torch.maximum(state.best_epoch[self.rows].to(first), first)
         patience, epochs = self._each(lambda c: c.training.patience), self._each(lambda c: c.training.epochs)
         done = (waited >= patience) | (epoch >= epochs)
-        finite = self.steps.isfinite().all(-1) & self.weights.flat.isfinite().all(-1)
         for row in self.rows[~finite].tolist():
             state.problems[row] = (
                 f"member {row + 1} stopped in epoch {epoch}: its loss was no longer a finite number; "
@@ -310,7 +319,7 @@ def _progress(state: TrainingState, configs: Sequence[Config], epochs: int) -> P
         configs=configs,
         log={name: log[:, position] for position, name in enumerate(LOGGED)},
         load=state.loads[-1].double().cpu().numpy(),
-        active=state.active.cpu().numpy(),
+        active=state.active.cpu().numpy().copy(),
         state=lambda: deepcopy(state),
     )
 

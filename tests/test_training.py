@@ -1,0 +1,377 @@
+"""Fitting a population: each member as if alone, resumable to the last bit, and stopped when it should be."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import pairwise
+
+import numpy as np
+import pytest
+import torch
+from toy import toy_problem
+
+from mpd2 import losses, streams
+from mpd2.cohort import STATE, Cohort
+from mpd2.config import PAPER, Config
+from mpd2.costs import Costs
+from mpd2.errors import Cancelled, UserError
+from mpd2.examples import prepare
+from mpd2.router import BLOCKS, Noise, initial_weights, soft_policy
+from mpd2.training import LOGGED, Progress, Trained, TrainingState, to_policy, train
+
+SMALL = PAPER.but(
+    network__width=6,
+    training__batch_size=12,
+    training__epochs=6,
+    training__warm_up=1,
+    training__learning_rate=1e-2,
+)
+MIXED = [
+    SMALL.but(seed=1),
+    SMALL.but(
+        seed=2,
+        training__learning_rate=2e-3,
+        training__epochs=3,
+        objective__gsdp_weight=0.7,
+        objective__rank_weight=0.9,
+        objective__fee_weight=1.2,
+        budget__target=0.2,
+        budget__dual_step=2.0,
+    ),
+    SMALL.but(seed=1, training__warm_up=0, training__patience=1, training__learning_rate=0.4, budget__target=None),
+    SMALL.but(
+        seed=9,
+        rule="staged",
+        objective__ai_cost="hard",
+        objective__expected_share=0.5,
+        objective__rank_decay=(0.4,),
+        prior__sharpness=2.0,
+        training__checkpoint="hard",
+        training__weight_decay=0.1,
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def cohort(benchmark) -> Cohort:
+    """A hundred and eight real cases: the first twelve of every cohort in every split."""
+    strata = np.char.add(benchmark.sources, benchmark.split)
+    first = [np.flatnonzero(strata == stratum)[:12] for stratum in np.unique(strata)]
+    return benchmark.rows(np.sort(np.concatenate(first)))
+
+
+def fit(cohort: Cohort, *configs: Config, dtype: torch.dtype = torch.float64, **options) -> Trained:
+    return train(cohort, configs, device="cpu", dtype=dtype, **options)
+
+
+def logged(trained: Trained, name: str) -> np.ndarray:
+    """One column of the log, [epochs, E]."""
+    return trained.history[..., LOGGED.index(name)]
+
+
+def epochs_of(trained: Trained) -> list[int]:
+    """How many epochs each member trained."""
+    return np.isfinite(logged(trained, "score")).sum(0).tolist()
+
+
+def state_after(epochs: int, cohort: Cohort, *configs: Config, **options) -> TrainingState:
+    """The state of a training that was cancelled after some epochs."""
+    kept = []
+
+    def cancel(progress: Progress) -> None:
+        if progress.epoch == epochs:
+            kept.append(progress.state())
+            raise Cancelled
+
+    with pytest.raises(Cancelled):
+        fit(cohort, *configs, callbacks=[cancel], **options)
+    return kept[0]
+
+
+def assert_same(left: Trained, right: Trained) -> None:
+    """To the last bit."""
+    assert left.configs == right.configs
+    assert torch.equal(left.weights.flat, right.weights.flat)
+    np.testing.assert_array_equal(left.best_epoch, right.best_epoch)
+    np.testing.assert_array_equal(left.history, right.history)
+    np.testing.assert_array_equal(left.loads, right.loads)
+    assert left.problems == right.problems
+
+
+def assert_member(together: Trained, position: int, alone: Trained) -> None:
+    """To rounding: a larger batched product may add up in another order."""
+    epochs = len(alone.history)
+    np.testing.assert_allclose(together.weights.flat[position], alone.weights.flat[0], rtol=0, atol=1e-8)
+    assert together.best_epoch[position] == alone.best_epoch[0]
+    for name in ("history", "loads"):
+        ours, theirs = getattr(together, name)[:, position], getattr(alone, name)[:, 0]
+        np.testing.assert_allclose(ours[:epochs], theirs, rtol=0, atol=1e-8)
+        assert np.isnan(ours[epochs:]).all()
+
+
+# Alone and together
+
+
+@pytest.fixture(scope="module")
+def alone(cohort) -> list[Trained]:
+    return [fit(cohort, config) for config in MIXED]
+
+
+@pytest.mark.parametrize("order", [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0], [1, 3, 1]], ids=str)
+def test_a_member_is_the_router_one_gets_alone(cohort, alone, order):
+    together = fit(cohort, *(MIXED[position] for position in order))
+    for place, position in enumerate(order):
+        assert_member(together, place, alone[position])
+
+
+def test_the_mixed_members_stop_at_different_times(alone):
+    assert len({len(trained.history) for trained in alone}) == 3
+
+
+def test_the_same_seed_gives_the_same_router_and_another_seed_another(cohort):
+    first, again, other = (fit(cohort, SMALL.but(seed=seed)) for seed in (1, 1, 2))
+    assert_same(first, again)
+    assert not torch.equal(first.weights.flat, other.weights.flat)
+
+
+def test_an_epoch_is_a_plain_loop_over_batches(cohort):
+    config = SMALL.but(training__epochs=2, training__warm_up=2, budget__target=0.1, budget__dual_step=3.0)
+    trained = fit(cohort, config)
+
+    course = prepare(cohort, [config], cohort.manifest.default_costs(), torch.device("cpu"), torch.float64)
+    data, readers, one = course.train, cohort.readers, torch.ones(1).double()
+    start = initial_weights([config.seed], config.network, readers, course.anatomy, torch.float64)
+    weights = {name: torch.nn.Parameter(view.clone()) for name, view in start.items()}
+    optimiser = torch.optim.AdamW(weights.values(), lr=1e-2, weight_decay=1e-4)
+    multiplier = 0 * one
+    for epoch in range(2):
+        order = streams.orders([config.seed], epoch, len(data))[0]
+        gates = torch.tensor(streams.gate_noise([config.seed], epoch, len(data), readers))
+        keeps = torch.tensor(streams.dropout_keeps([config.seed], epoch, len(data), 6 * len(BLOCKS), 0.1))
+        deferral = 0.0
+        for low, high in pairwise(range(0, 37, 12)):
+            rows = torch.tensor(order[low:high])
+            noise = Noise(gates[:, low:high], keeps[:, low:high], 0.1)
+            policy = soft_policy(
+                weights, course.normaliser, data.state[None, rows], data.available[None, rows], 0.5, noise
+            )
+            loss = (
+                losses.routing_cost(policy, data.cost[:, rows, 0], data.cost[:, rows, 1:])
+                + config.objective.gsdp_weight * losses.gsdp(policy, data.group[None, rows], course.prior)
+                + config.objective.rank_weight * losses.rank_js(policy, course.profile, 0 * one)
+                + losses.budget_penalty(policy, 0.1 * one, multiplier, config.budget.penalty * one)
+            )
+            optimiser.zero_grad()
+            loss.sum().backward()
+            optimiser.step()
+            deferral += policy.defer.mean().item() / 3
+        multiplier = losses.ascended(multiplier, deferral * one, 0.1 * one, 3.0 * one)
+        assert logged(trained, "multiplier")[epoch].item() == pytest.approx(multiplier.item(), rel=1e-9)
+    for name, view in weights.items():
+        np.testing.assert_allclose(trained.weights[name], view.detach(), rtol=0, atol=1e-9, err_msg=name)
+
+
+# What must not matter
+
+
+def test_what_stands_in_an_absent_readers_cell_changes_no_weight(cohort):
+    garbage = np.random.default_rng(0).integers(0, 2, cohort.decisions.shape)
+    spoilt = dataclasses.replace(cohort, decisions=np.where(cohort.available, cohort.decisions, garbage))
+    assert (spoilt.decisions != cohort.decisions).any()
+    assert_same(fit(spoilt, SMALL, MIXED[3]), fit(cohort, SMALL, MIXED[3]))
+
+
+def test_the_test_cases_change_no_weight(cohort):
+    assert_same(fit(cohort.rows(cohort.split != "test"), SMALL), fit(cohort, SMALL))
+
+
+def test_a_table_where_nobody_can_be_asked_trains_a_router_that_keeps_the_ai(cohort):
+    nobody = cohort.with_available(np.zeros(cohort.readers, bool))
+    trained = fit(nobody, SMALL)
+    assert (logged(trained, "val_soft_deferral") == 0).all()
+    assert (trained.loads == 0).all()
+    assert trained.weights.flat.isfinite().all()
+
+
+# What is written down
+
+
+def test_the_loss_is_the_sum_of_its_weighted_terms(alone):
+    for config, trained in zip(MIXED, alone, strict=True):
+        expected = (
+            logged(trained, "routing_cost")
+            + config.objective.gsdp_weight * logged(trained, "gsdp")
+            + config.objective.rank_weight * logged(trained, "rank_js")
+            + logged(trained, "budget_penalty")
+        )
+        np.testing.assert_allclose(logged(trained, "loss"), expected, rtol=1e-9)
+
+
+def test_the_score_is_the_validation_cost_and_ten_times_the_excess(alone):
+    for config, trained in zip(MIXED, alone, strict=True):
+        target = 1.0 if config.budget.target is None else config.budget.target
+        base = logged(trained, "val_total" if config.training.checkpoint == "hard" else "val_cost")
+        excess = np.maximum(logged(trained, "val_soft_deferral") - target, 0)
+        np.testing.assert_allclose(logged(trained, "score"), base + 10 * excess, rtol=1e-9)
+
+
+def test_the_multiplier_follows_the_deferral_epoch_by_epoch(alone):
+    config, trained = MIXED[1], alone[1]
+    value = 0.0
+    for multiplier, deferral in zip(logged(trained, "multiplier"), logged(trained, "soft_deferral"), strict=True):
+        value = max(0.0, value + config.budget.dual_step * (deferral.item() - config.budget.target))
+        assert multiplier.item() == pytest.approx(value)
+    assert value > 0
+
+
+def test_without_a_budget_the_multiplier_stays_at_zero_even_if_all_is_deferred(cohort):
+    costly_ai = Costs(50.0, 50.0, (0.0,) * cohort.readers)
+    free = SMALL.but(budget__target=None, budget__dual_step=5.0, training__learning_rate=0.3)
+    trained = fit(cohort, free, costs=costly_ai, dtype=torch.float32)
+    assert logged(trained, "soft_deferral").max() > 0.95
+    assert (logged(trained, "multiplier") == 0).all()
+    assert (logged(trained, "budget_penalty") == 0).all()
+
+
+@pytest.mark.parametrize("position", range(len(MIXED)))
+def test_the_weights_kept_are_those_of_the_best_epoch(cohort, alone, position):
+    config, trained = MIXED[position], alone[position]
+    val = cohort.subset(split="val")
+    state, available = torch.tensor(val.state)[None], torch.tensor(val.available)
+    soft = soft_policy(trained.weights, trained.normaliser, state, available[None], 0.5)
+    kept = trained.best_epoch[0] - 1
+    assert to_policy(soft, available).defer.mean() == pytest.approx(logged(trained, "val_soft_deferral")[kept, 0])
+    load = (soft.defer[..., None] * soft.allocation).mean(1)
+    np.testing.assert_allclose(load[0], trained.loads[kept, 0], rtol=1e-9)
+    score = logged(trained, "score")[config.training.warm_up :, 0]
+    assert kept == config.training.warm_up + score.argmin()
+
+
+# When it ends
+
+
+def test_no_checkpoint_is_kept_in_the_warm_up_and_patience_counts_from_its_end(cohort):
+    still = SMALL.but(training__learning_rate=1e-30, training__epochs=20)  # nothing moves, so no epoch is better
+    patient = still.but(training__warm_up=3, training__patience=4)
+    trained = fit(cohort, patient, still.but(training__warm_up=0, training__patience=1))
+    assert trained.best_epoch.tolist() == [4, 1]
+    assert epochs_of(trained) == [8, 2]
+
+
+def test_a_better_epoch_starts_the_patience_anew(alone):
+    config, trained = MIXED[2], alone[2]
+    epochs = len(trained.history)
+    assert epochs < config.training.epochs
+    assert epochs == trained.best_epoch[0] + config.training.patience
+
+
+@pytest.mark.parametrize("warm_up", [2, 3, 50])
+def test_a_training_shorter_than_its_warm_up_keeps_its_last_epoch(cohort, warm_up):
+    trained = fit(cohort, SMALL.but(training__epochs=2, training__warm_up=warm_up))
+    assert trained.best_epoch.tolist() == [2]
+
+
+def test_a_member_that_runs_away_stops_with_a_message_and_leaves_the_others_alone(cohort, alone):
+    runaway = SMALL.but(training__learning_rate=1e30)
+    together = fit(cohort, MIXED[0], runaway, MIXED[1])
+    assert together.configs == (MIXED[0], MIXED[1])
+    assert together.problems == {
+        1: "member 2 stopped in epoch 2: its loss was no longer a finite number; "
+        "try a smaller learning rate or smaller weights"
+    }
+    for place in (0, 1):
+        assert_member(together, place, alone[place])
+
+
+def test_a_member_that_runs_away_late_keeps_its_best_checkpoint(cohort):
+    state = state_after(3, cohort, *MIXED[:2])
+    best = state.best[0].clone()
+    state.current[0, 0] = torch.nan
+    trained = fit(cohort, *MIXED[:2], resume=state)
+    assert trained.problems[0].startswith("member 1 stopped in epoch 4: its loss was no longer a finite number")
+    assert torch.equal(trained.weights.flat[0], best)
+    assert trained.best_epoch[0] <= 3
+
+
+def test_if_nobody_can_be_trained_the_error_says_why(cohort):
+    with pytest.raises(UserError, match=r"^no router could be trained: member 1 stopped in epoch 1: its loss was no"):
+        fit(cohort, SMALL.but(training__learning_rate=1e30), dtype=torch.float32)
+
+
+def test_a_validation_cost_that_is_not_finite_stops_a_member_too(cohort):
+    state = np.array(cohort.state)
+    state[cohort.split == "val", STATE.index("vim_risk_z")] = 1e30
+    with pytest.raises(UserError, match=r"^no router could be trained: member 1 stopped in epoch 1"):
+        fit(dataclasses.replace(cohort, state=state), SMALL, dtype=torch.float32)
+
+
+# Breaking off and going on
+
+
+@pytest.mark.parametrize("epoch", [1, 2, 4, 5])
+def test_a_training_that_was_cancelled_goes_on_to_the_same_end(cohort, epoch):
+    state = state_after(epoch, cohort, *MIXED)
+    assert state.epoch == epoch
+    whole = fit(cohort, *MIXED)
+    for _ in range(2):  # the state itself is not used up
+        assert_same(fit(cohort, *MIXED, resume=state), whole)
+
+
+def test_a_training_that_was_done_goes_on_to_what_it_was(cohort):
+    states = []
+    trained = fit(cohort, *MIXED[:2], callbacks=[lambda progress: states.append(progress.state())])
+    assert_same(fit(cohort, *MIXED[:2], resume=states[-1]), trained)
+    assert [state.epoch for state in states] == [1, 2, 3, 4, 5, 6]
+
+
+def test_a_training_goes_on_only_with_the_cases_and_costs_it_began_with(cohort):
+    state = state_after(1, cohort, SMALL)
+    message = r"^the unfinished training learned from other cases or costs; go on with those, or start anew$"
+    with pytest.raises(UserError, match=message):
+        fit(cohort, SMALL, resume=state, costs=dataclasses.replace(cohort.manifest.default_costs(), false_negative=3.0))
+    with pytest.raises(UserError, match=message):
+        fit(cohort.rows(np.arange(len(cohort)) > 0), SMALL, resume=state)
+    with pytest.raises(UserError, match=message):
+        fit(cohort.with_available(np.arange(cohort.readers) > 0), SMALL, resume=state)
+
+
+def test_a_callback_is_told_every_epoch_of_every_member(cohort):
+    told: list[Progress] = []
+    trained = fit(cohort, *MIXED[:3], callbacks=[told.append])
+    assert [progress.epoch for progress in told] == list(range(1, len(trained.history) + 1))
+    assert {progress.epochs for progress in told} == {6}
+    for progress, history, load in zip(told, trained.history, trained.loads, strict=True):
+        np.testing.assert_array_equal(np.stack([progress.log[name] for name in LOGGED], axis=-1), history)
+        np.testing.assert_array_equal(progress.load, load)
+    assert not told[-1].active.any()
+    assert told[0].active[:2].all()
+
+
+# Who may train together
+
+
+@pytest.mark.parametrize(
+    ("changes", "what"),
+    [
+        ({"network__width": 7}, "network"),
+        ({"training__batch_size": 11}, "batch size"),
+        ({"objective__detach_defer": True}, "detach_defer"),
+    ],
+)
+def test_members_that_cannot_share_a_step_are_refused(cohort, changes, what):
+    message = rf"^members of one population must share the {what}; found 2 different ones$"
+    with pytest.raises(UserError, match=message):
+        fit(cohort, SMALL, SMALL.but(**changes))
+
+
+def test_a_population_without_members_is_refused(cohort):
+    with pytest.raises(UserError, match=r"^a population needs at least one member$"):
+        fit(cohort)
+
+
+def test_a_trained_router_beats_the_ai_where_readers_know_better():
+    toy = toy_problem(600)
+    trained = fit(toy.cohort, SMALL.but(objective__ai_cost="hard", training__epochs=15, training__batch_size=32))
+    val = toy.cohort.split == "val"
+    ai_only = toy.expected[val, 0].mean()
+    assert logged(trained, "val_total")[trained.best_epoch[0] - 1, 0] < 0.9 * ai_only

@@ -94,8 +94,8 @@ def fit_map(cohort: Cohort, parameters: MapParameters) -> Map:
     States are standardised on the training cases alone, but all splits are laid out together. No truth and no reader
     is looked at, and nothing is learned from a map. Laid out after the training cases, a case unlike any of them would
     be drawn on top of the least different ones, and the map would hide the very shift it should show: on the benchmark,
-    the cohort whose later cases differ most from its training cases keeps their neighbours better when laid out together
-    (trustworthiness .96 against .94). The layout starts from the first two principal axes, which keeps the large picture.
+    the later cases of the cohort that shifts most keep their neighbours better when all are laid out together
+    (trustworthiness .96 against .94). The layout starts from the first two principal axes, to keep the large picture.
     """
     space = _space(cohort.subset(split="train"))
     points = space.points(cohort.state)

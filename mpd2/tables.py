@@ -1,0 +1,430 @@
+"""Every table of the study: from what the methods did with the same cases to tidy rows.
+
+One row a figure: method (run name), title, cohort ("all" or its key), metric, value (mean over members), sd (over
+members, NaN for one), low and high (interval of that mean), n, and beside it what the paper prints for the method that
+`Outcome.published` names. Tables of methods resample cases; their `weights` are `intervals.resample_weights`, drawn
+once by the caller for all tables. Tables of ablations take seeds as the unit and use Student's t.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from mpd2 import metrics
+from mpd2.arrays import Bools, Floats
+from mpd2.cohort import UNKNOWN, Cohort
+from mpd2.costs import Costs
+from mpd2.errors import UserError
+from mpd2.evidence import Evidence, Outcome
+from mpd2.intervals import TAILS, bootstrap, paired_difference, percentiles
+from mpd2.metrics import BEST_ORACLE, COUNTS, METRICS, Tally, metrics_of, tally
+from mpd2.policy import NOBODY, Decisions
+from mpd2.published import published
+
+ALL = "all"  # the cohort of a figure over every case
+REPORTED = tuple(name for name in METRICS if name != "Consults")
+COLLAPSE = ("Routed", "Top1", "Top2", "EntropyCollapse", "NEff", "Gini")
+RETAINED = ("Share", "Acc", "MCC", "ClinicalCost")
+MATCHED = ("Acc", "Sens", "Spec", "F1", "MCC", "FN", "FP", "ClinicalCost")
+OBJECTIVE = ("ClinicalCost", "ExpertCost", "TotalCost", "DeferSoft", "DeferHard", "Sens", "Spec", "Acc", "F1", "MCC")
+REGULARISATION = (
+    "Top1", "Top2", "HHI", "LoadCV", "DeadFrac", "EffExp", "Entropy", "DeferSoft", "DeferHard", "ClinicalCost",
+)  # fmt: skip
+BUDGET_CONTROL = (
+    "Target", "DeferSoft", "DeferHard", "GapSoft", "GapHard", "TotalCost", "ClinicalCost", "Acc", "F1",
+)  # fmt: skip
+
+COLUMNS = (
+    "reader", "method", "title", "cohort", "metric", "value", "sd", "se", "low", "high", "n", "kept",
+    "published", "published_sd",
+)  # fmt: skip
+"""The order of a table's columns; `reader`, `se` and `kept` only where they mean something."""
+
+Statistic = Callable[[Floats], Floats]
+"""From R weightings of the cases, [R, N], to the figures of every member, [R, E, ...]."""
+
+
+# ---------------------------------------------------------------------------------- methods on the same cases
+
+
+def overall(evidence: Evidence, weights: Floats) -> pd.DataFrame:
+    """REPORTED over every case."""
+    parts = [
+        _part(name, REPORTED, estimates(partial(_scores, counted), weights), n=len(evidence.cohort))
+        for name, counted in evidence.tallies.items()
+    ]
+    return _beside_published(parts, _names(evidence), "overall")
+
+
+def cohorts(evidence: Evidence, weights: Floats) -> pd.DataFrame:
+    """REPORTED for each cohort that has cases."""
+    parts = [
+        _part(name, REPORTED, estimates(partial(_scores, counted), weights[:, rows]), key, n=rows.sum())
+        for name, key, rows, counted in _by_cohort(evidence)
+    ]
+    return _beside_published(parts, _names(evidence), "per_cohort")
+
+
+def paired(evidence: Evidence, reference: str, weights: Floats) -> pd.DataFrame:
+    """Every other method against `reference` on the same resamples.
+
+    Columns: method, title, reference, metric, difference (method minus reference), low, high, favours_method (share
+    of resamples in which the method is the better of the two, a tie counting half), n.
+    """
+    against = evidence.tallies[_known(evidence, reference)]
+    differences = {
+        name: paired_difference(counted, against, weights).set_index("metric").loc[list(REPORTED)]
+        for name, counted in evidence.tallies.items()
+        if name != reference
+    }
+    if not differences:
+        raise UserError(f"comparison with {reference}: found no other method, expected at least one")
+    rows = pd.concat(differences, names=["method"]).reset_index().rename(columns={"in_favour": "favours_method"})
+    rows.insert(1, "title", [evidence.outcomes[name].title for name in rows["method"]])
+    rows.insert(2, "reference", reference)
+    return rows.assign(n=len(evidence.cohort))
+
+
+def collapse(evidence: Evidence, weights: Floats) -> pd.DataFrame:
+    """Routed cases and how their readings are spread over the readers, as in `metrics.collapse`.
+
+    Chance makes the load of a resample look more concentrated than the load it was drawn from, so the intervals are
+    moved by the mean excess of the resamples.
+    """
+    spread = partial(_collapse, readers=evidence.cohort.readers)
+    parts = [
+        _part(name, COLLAPSE, estimates(partial(spread, outcome.decisions), weights, True), n=len(evidence.cohort))
+        for name, outcome in evidence.outcomes.items()
+    ]
+    return _beside_published(parts, _names(evidence), "expert_collapse")
+
+
+def retention(evidence: Evidence, weights: Floats) -> pd.DataFrame:
+    """Which share of a cohort's n cases stays with the AI, and how safe they are there.
+
+    `kept` is their number, mean over members; Acc, MCC and ClinicalCost are over those cases alone and leave out a
+    member that keeps none.
+    """
+    parts = [
+        _part(name, RETAINED, estimates(partial(_retained, counted), weights[:, rows]), key, n=rows.sum(),
+              kept=_kept(counted).cases[..., :4].sum((-2, -1)).mean())
+        for name, key, rows, counted in _by_cohort(evidence)
+    ]  # fmt: skip
+    return _beside_published(parts, _names(evidence), "ai_retention")
+
+
+def pareto(rows: pd.DataFrame, score: str, cost: str) -> pd.DataFrame:
+    """The methods of a tidy table in the plane of two metrics, score up and cost down: which ones nobody beats?
+
+    Columns: method, title, the two metrics, on_front.
+    """
+    wide = rows.pivot(index="method", columns="metric", values="value").loc[rows["method"].unique(), [score, cost]]
+    wide.insert(0, "title", rows.drop_duplicates("method").set_index("method")["title"])
+    front = on_front(wide[score].to_numpy(), wide[cost].to_numpy())
+    return wide.assign(on_front=front).rename_axis(columns=None).reset_index()
+
+
+def on_front(score: Floats, cost: Floats) -> Bools:
+    """The points no other one dominates, [..., methods]: none is as good in both ways and better in one.
+
+    >>> on_front(np.array([0.5, 0.8, 0.8, 0.7]), np.array([0.1, 0.2, 0.3, 0.3])).tolist()
+    [True, True, False, False]
+    """
+    score_gain = score[..., None, :] - score[..., :, None]  # [..., method, other]
+    cost_gain = cost[..., :, None] - cost[..., None, :]
+    beaten = (score_gain >= 0) & (cost_gain >= 0) & ((score_gain > 0) | (cost_gain > 0))
+    return np.asarray(~beaten.any(-1))
+
+
+# ---------------------------------------------------------------------------------- readers
+
+
+def readers(evidence: Evidence, weights: Floats) -> pd.DataFrame:
+    """Each reader, then each method on the n cases that reader has read, the paper's I_j.
+
+    Besides the usual columns there is `reader` (their column); in a reader's own rows `method` is the same. FN and FP
+    are counts. The last reader is the best-oracle, right wherever any available reader is.
+    """
+    alone, asked = _readers_alone(evidence.cohort, evidence.costs)  # [J, N, C], [J, N]
+    names = {reader.column: (reader.name, reader.column) for reader in evidence.cohort.manifest.readers}
+    names[BEST_ORACLE] = ("Best reader of each case", BEST_ORACLE)
+    index = pd.DataFrame(list(product(names, MATCHED)), columns=["reader", "metric"])
+    index = index.assign(cohort=ALL, n=np.repeat(asked.sum(-1), len(MATCHED)))
+
+    def part(cases: Floats, method: str | pd.Series[str]) -> pd.DataFrame:
+        figures = estimates(partial(_matched, cases, asked, evidence), weights)  # each [J, metrics]
+        return index.assign(method=method, **{name: values.ravel() for name, values in figures.items()})
+
+    parts = [part(alone.cases[None], index["reader"])]
+    parts += [part(counted.cases[:, None], name) for name, counted in evidence.tallies.items()]
+    position = {column: place for place, column in enumerate(names)}
+    rows = _beside_published(parts, names | _names(evidence), "per_expert")
+    return rows.sort_values("reader", key=lambda column: column.map(position), kind="stable", ignore_index=True)
+
+
+def reader_gaps(evidence: Evidence, method: str, weights: Floats) -> pd.DataFrame:
+    """How far a method's F1, mean over members, is above each reader's on that reader's cases.
+
+    Columns: method, title, reader, reader_title, n, reader_f1, method_f1, difference, low, high, favours_method (share
+    of resamples in which the method has the higher F1, a tie counting half).
+    """
+    manifest = evidence.cohort.manifest
+    theirs, ours = _matched_f1(evidence, method, np.ones((1, len(evidence.cohort))))[:, 0]  # [M]
+    gaps = np.subtract(*_matched_f1(evidence, method, weights)[::-1])  # [R, M]
+    wins = np.where(np.isnan(gaps), np.nan, (np.sign(gaps) + 1) / 2)
+    low, high = percentiles(gaps)
+    rows = pd.DataFrame({"method": method, "title": evidence.outcomes[method].title, "reader": manifest.columns})
+    rows = rows.assign(reader_title=[reader.name for reader in manifest.readers], n=readings(evidence.cohort).sum(0))
+    rows = rows.assign(reader_f1=theirs, method_f1=ours, difference=ours - theirs, low=low, high=high)
+    return rows.assign(favours_method=mean_of(wins, axis=0))
+
+
+def reader_wins(evidence: Evidence, method: str, weights: Floats) -> pd.DataFrame:
+    """In how many pairings with a reader the method has the higher F1, mean over members; a tie is no win.
+
+    One row: method, title, wins, low, high, wins_all (share of resamples in which it wins every pairing), n (pairings,
+    readers without a case left out).
+    """
+    theirs, ours = _matched_f1(evidence, method, np.ones((1, len(evidence.cohort))))[:, 0]  # [M]
+    sampled = np.greater(*_matched_f1(evidence, method, weights)[::-1]).sum(-1)  # [R]
+    low, high = percentiles(sampled.astype(float))
+    pairings = int((~np.isnan(theirs)).sum())
+    row = {"method": method, "title": evidence.outcomes[method].title, "wins": int((ours > theirs).sum())}
+    row |= {"low": low, "high": high, "wins_all": (sampled == pairings).mean(), "n": pairings}
+    return pd.DataFrame([row])
+
+
+# ---------------------------------------------------------------------------------- ablations: seeds are the unit
+
+
+def objective(evidence: Evidence) -> pd.DataFrame:
+    """OBJECTIVE of every condition; n seeds, se and interval of their mean."""
+    return _over_seeds(by_seed(evidence), OBJECTIVE, evidence, "ablation_objective")
+
+
+def regularisation(evidence: Evidence) -> pd.DataFrame:
+    """REGULARISATION of every condition: Top1 and Top2 of the hard load, HHI to Entropy of the soft one."""
+    return _over_seeds(by_seed(evidence), REGULARISATION, evidence, "ablation_regularisation")
+
+
+def budget_control(evidence: Evidence, targets: Mapping[str, float | None]) -> pd.DataFrame:
+    """BUDGET_CONTROL of every condition, by its target; a gap is a deferral rate minus the target, NaN without one.
+
+    TotalCost has no published figure: the paper's L_total weighs fees otherwise.
+    """
+    missing = sorted(set(evidence.outcomes) - set(targets))
+    if missing:
+        raise UserError(f"deferral targets: found none for {', '.join(missing)}; give a rate, or None where it is free")
+    rows = by_seed(evidence)
+    target = np.array([targets[name] for name in rows["method"]], float)  # NaN where there is none
+    rows = rows.assign(Target=target, GapSoft=rows["DeferSoft"] - target, GapHard=rows["DeferHard"] - target)
+    return _over_seeds(rows, BUDGET_CONTROL, evidence, "ablation_deferral")
+
+
+def ablation_difference(evidence: Evidence, first: str, second: str, names: Sequence[str]) -> pd.DataFrame:
+    """What condition `first` has more than `second`, seed by seed: member e of both must have the same seed.
+
+    Columns: first, second, metric, difference, sd (over seeds), se, low, high, n.
+    """
+    pair = _known(evidence, first), _known(evidence, second)
+    rows = by_seed(evidence)
+    unknown = sorted(set(names) - set(rows.columns[3:]))
+    if unknown:
+        raise UserError(f"metric: found {', '.join(unknown)}, expected some of {', '.join(rows.columns[3:])}")
+    left, right = (rows.loc[rows["method"] == name, list(names)].to_numpy(float) for name in pair)  # [E, metrics]
+    if len(left) != len(right):
+        raise UserError(f"seeds: found {len(left)} of {first} and {len(right)} of {second}, expected the same seeds")
+    figures = _student(left - right)
+    difference = figures.pop("value")
+    return pd.DataFrame({"first": first, "second": second, "metric": list(names), "difference": difference} | figures)
+
+
+def by_seed(evidence: Evidence) -> pd.DataFrame:
+    """Every member of every condition: method, title, member and a column for each metric, hard and soft."""
+    parts = {name: _members(evidence, outcome) for name, outcome in evidence.outcomes.items()}
+    return pd.concat(parts, names=["method"]).reset_index("method").reset_index(drop=True)
+
+
+def _members(evidence: Evidence, outcome: Outcome) -> pd.DataFrame:
+    if outcome.policy is None:
+        raise UserError(f"{outcome.title}: has no soft policy; an ablation needs one")
+    hard = metrics.evaluate(evidence.cohort, outcome.decisions, evidence.costs).drop(columns="n")
+    load = metrics.collapse(outcome.decisions, evidence.cohort.readers)
+    soft = metrics.soft_load(outcome.policy)
+    hard.insert(0, "title", outcome.title)
+    return hard.assign(DeferHard=hard["Defer"]).merge(load, on="member").merge(soft, on="member")
+
+
+def _over_seeds(rows: pd.DataFrame, names: Sequence[str], evidence: Evidence, table: str) -> pd.DataFrame:
+    """Mean, spread and interval over the seeds of each condition."""
+    parts = [
+        _part(str(method), names, _student(members[list(names)].to_numpy(float)))
+        for method, members in rows.groupby("method", sort=False)
+    ]
+    return _beside_published(parts, _names(evidence), table)
+
+
+# ---------------------------------------------------------------------------------- figures of weighted cases
+
+
+def estimates(statistic: Statistic, weights: Floats, recentred: bool = False) -> dict[str, Floats]:
+    """Mean and sd over members and the bootstrap interval of the mean: value, sd, low, high.
+
+    Where resampling itself shifts a statistic, `recentred` takes the mean shift off the interval.
+    """
+    members = statistic(np.ones((1, weights.shape[1])))[0]  # [E, ...]
+    value = mean_of(members, axis=0)
+    samples = mean_of(statistic(weights), axis=1)  # [R, ...]
+    shift = mean_of(samples, axis=0) - value if recentred else 0.0
+    low, high = percentiles(samples) - shift
+    return {"value": value, "sd": sd_of(members), "low": low, "high": high}
+
+
+def mean_of(values: Floats, axis: int) -> Floats:
+    """The mean of the numbers there are; NaN where there is none."""
+    there = ~np.isnan(values)
+    n = there.sum(axis)
+    return np.where(n > 0, np.where(there, values, 0.0).sum(axis) / np.maximum(n, 1), np.nan)
+
+
+def sd_of(values: Floats) -> Floats:
+    """The standard deviation over the first axis (n - 1) of the numbers there are; NaN with fewer than two."""
+    n = (~np.isnan(values)).sum(0)
+    square = mean_of((values - mean_of(values, axis=0)) ** 2, axis=0)
+    return np.where(n > 1, np.sqrt(square * n / np.maximum(n - 1, 1)), np.nan)
+
+
+def _student(values: Floats) -> dict[str, Floats]:
+    """Mean, sd, standard error and t interval over the first axis."""
+    n = (~np.isnan(values)).sum(0)
+    mean, sd = mean_of(values, axis=0), sd_of(values)
+    se = sd / np.sqrt(np.maximum(n, 1))
+    half = stats.t.ppf(TAILS[1], np.maximum(n - 1, 1)) * se
+    return {"value": mean, "sd": sd, "se": se, "low": mean - half, "high": mean + half, "n": n}
+
+
+def _scores(counted: Tally, weights: Floats) -> Floats:
+    """REPORTED, [R, E, 10]."""
+    return bootstrap(counted, weights)[..., [METRICS.index(name) for name in REPORTED]]
+
+
+def _kept(counted: Tally) -> Tally:
+    """Only the cases that stay with the AI are counted."""
+    return Tally(counted.cases * (1 - counted.cases[..., [COUNTS.index("deferred")]]))
+
+
+def _retained(counted: Tally, weights: Floats) -> Floats:
+    """RETAINED, [R, E, 4]."""
+    counts = _kept(counted).weighted(weights)
+    share = counts[..., :4].sum(-1, keepdims=True) / weights.sum(-1)[:, None, None]
+    safety = metrics_of(counts)[..., [METRICS.index(name) for name in RETAINED[1:]]]
+    return np.concatenate([share, safety], axis=-1)
+
+
+def _collapse(decisions: Decisions, weights: Floats, readers: int) -> Floats:
+    """COLLAPSE, [R, E, 6]."""
+    asked = (decisions.consulted[..., None] == np.arange(readers)).sum(-2)  # [E, N, M]
+    cases = np.concatenate([decisions.deferred[..., None], asked], axis=-1).astype(float)
+    counts = Tally(cases).weighted(weights)  # [R, E, 1 + M]
+    routed, load = counts[..., :1], counts[..., 1:]
+    total = load.sum(-1, keepdims=True)
+    share = np.divide(load, total, out=np.full_like(load, np.nan), where=total > 0)
+    ranked = np.sort(share, axis=-1)[..., ::-1]
+    top = ranked.cumsum(-1)
+    entropy = -(share * np.log(np.where(share > 0, share, 1.0))).sum(-1)
+    alone = np.nan if readers == 1 else 1.0  # with one reader nothing can be spread
+    spread = [
+        top[..., 0],
+        top[..., min(1, readers - 1)],
+        alone * (1 - entropy / np.log(max(readers, 2))),
+        1 / (share**2).sum(-1),
+        alone * (readers + 1 - 2 * (ranked * np.arange(1, readers + 1)).sum(-1)) / max(readers - 1, 1),
+    ]
+    return np.concatenate([routed, np.stack(spread, axis=-1)], axis=-1)
+
+
+def _matched(cases: Floats, asked: Bools, evidence: Evidence, weights: Floats) -> Floats:
+    """MATCHED on the cases of each reader, [E or 1, J or 1, N, C] -> [R, E, J, 8]."""
+    errors = cases[..., [COUNTS.index("FN"), COUNTS.index("FP")]] * asked[..., None]
+    missed, alarmed = np.moveaxis(Tally(errors).weighted(weights), -1, 0)  # [R, E, J]
+    # All other counts follow: two columns instead of eight save most of the time of the product.
+    sick, healthy = (
+        (weights @ (asked & (evidence.cohort.truth == truth)).T.astype(float))[:, None] for truth in (1, 0)
+    )  # [R, 1, J]
+    clinical = evidence.costs.false_negative * missed + evidence.costs.false_positive * alarmed
+    unasked = np.zeros_like(missed)
+    counts = (sick - missed, alarmed, missed, healthy - alarmed, unasked, unasked, unasked, clinical)
+    figures = dict(zip(METRICS, np.moveaxis(metrics_of(np.stack(counts, axis=-1)), -1, 0), strict=True))
+    figures |= {"FN": missed, "FP": alarmed}
+    return np.stack([figures[name] for name in MATCHED], axis=-1)
+
+
+def _matched_f1(evidence: Evidence, method: str, weights: Floats) -> Floats:
+    """F1 of every reader and of the method, mean over members, on that reader's cases, [2, R, M]."""
+    alone, asked = _readers_alone(evidence.cohort, evidence.costs)
+    both = alone.cases[None], evidence.tallies[_known(evidence, method)].cases[:, None]
+    figures = [_matched(cases, asked, evidence, weights)[..., :-1, MATCHED.index("F1")] for cases in both]  # [R, E, M]
+    return np.stack([mean_of(f1, axis=1) for f1 in figures])
+
+
+def readings(cohort: Cohort) -> Bools:
+    """Which reader has read which case, [N, M]."""
+    return cohort.available & (cohort.decisions != UNKNOWN)
+
+
+def _readers_alone(cohort: Cohort, costs: Costs) -> tuple[Tally, Bools]:
+    """Each reader, and last the best-oracle, deciding alone, [M + 1, N, C], and which cases are theirs, [M + 1, N]."""
+    known = readings(cohort)
+    right = (known & (cohort.decisions == cohort.truth[:, None])).any(-1)
+    words = np.column_stack([cohort.decisions, np.where(right, cohort.truth, 1 - cohort.truth)]).T  # [M + 1, N]
+    asked = np.column_stack([known, known.any(-1)]).T
+    # Where a reader said nothing the truth stands in; such a case is not theirs.
+    alone = Decisions(np.full((*words.shape, 0), NOBODY), np.where(asked, words, cohort.truth))
+    return tally(cohort, alone, costs), asked
+
+
+# ---------------------------------------------------------------------------------- rows
+
+
+def _by_cohort(evidence: Evidence) -> Iterator[tuple[str, str, Bools, Tally]]:
+    """Run name, cohort key, the cohort's rows and the method's tally of them, for each cohort that has cases."""
+    present = [evidence.cohort.manifest.cohorts[position].key for position in np.unique(evidence.cohort.source)]
+    for (name, counted), key in product(evidence.tallies.items(), present):
+        rows = evidence.cohort.sources == key
+        yield name, key, rows, Tally(counted.cases[:, rows])
+
+
+def _part(
+    method: str, names: Sequence[str], figures: Mapping[str, Floats], cohort: str = ALL, **columns: float
+) -> pd.DataFrame:
+    """The rows of one method and cohort; the figures are in the order of the metrics' names."""
+    return pd.DataFrame({"method": method, "cohort": cohort, "metric": list(names), **figures, **columns})
+
+
+def _names(evidence: Evidence) -> dict[str, tuple[str, str | None]]:
+    """Each method's title and its name in the paper."""
+    return {name: (outcome.title, outcome.published) for name, outcome in evidence.outcomes.items()}
+
+
+def _beside_published(
+    parts: Sequence[pd.DataFrame], names: Mapping[str, tuple[str, str | None]], table: str
+) -> pd.DataFrame:
+    """All parts in one table, with titles and what the paper prints for the same method, cohort and metric."""
+    rows = pd.concat(parts, ignore_index=True)
+    rows[["title", "printed_as"]] = [names[method] for method in rows["method"]]
+    printed = published(table).set_axis(["printed_as", "cohort", "metric", "published", "published_sd"], axis=1)
+    rows = rows.merge(printed, how="left", on=["printed_as", "cohort", "metric"])
+    return rows[[column for column in COLUMNS if column in rows]]
+
+
+def _known(evidence: Evidence, method: str) -> str:
+    """The name itself, refused where no outcome has it."""
+    if method not in evidence.outcomes:
+        raise UserError(f"method: found {method!r}, expected one of {', '.join(evidence.outcomes)}")
+    return method

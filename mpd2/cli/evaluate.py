@@ -6,9 +6,10 @@ from argparse import Namespace
 
 from mpd2.cli.inputs import cohort_of
 from mpd2.cli.output import print_json
-from mpd2.cli.report import describe, report
+from mpd2.cli.report import describe
 from mpd2.cohort import Cohort
 from mpd2.policy import Policy
+from mpd2.reports import report
 from mpd2.runs import Run, load_predictions, load_run
 
 

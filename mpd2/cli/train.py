@@ -10,15 +10,15 @@ from typing import Any
 
 from mpd2.checkpoints import checkpointing, load_checkpoint
 from mpd2.cli.inputs import cohort_of, config_of
-from mpd2.cli.report import describe, report
-from mpd2.cohort import SPLITS, Cohort
+from mpd2.cli.report import describe
+from mpd2.cohort import Cohort
 from mpd2.config import Config
 from mpd2.devices import pick_device
 from mpd2.errors import UserError
 from mpd2.methods import policy_of
 from mpd2.methods.router import fit_routers
-from mpd2.policy import Policy
 from mpd2.progress import progress_bar
+from mpd2.reports import split_reports
 from mpd2.runs import CONFIG, Run, save_run
 
 
@@ -33,7 +33,7 @@ def run(args: Namespace) -> int:
     trained = _fit(cohort, configs, checkpoint, args.device)
     seconds = perf_counter() - start
     policy = policy_of(trained, cohort)
-    reports = {split: _split_report(trained, policy, cohort, split) for split in SPLITS if split in cohort.split}
+    reports = split_reports(trained, policy, cohort)
     save_run(trained, out, policy, cohort, reports)
     checkpoint.unlink(missing_ok=True)
     for problem in trained.notes["problems"]:
@@ -87,9 +87,3 @@ def _fit(cohort: Cohort, configs: list[Config], checkpoint: Path, device: str) -
         if checkpoint.exists():
             print(f"the same command goes on from {checkpoint}", file=sys.stderr)
         raise
-
-
-def _split_report(trained: Run, policy: Policy, cohort: Cohort, split: str) -> dict[str, Any]:
-    rows = cohort.split == split
-    part = Policy(policy.defer[:, rows], policy.allocation[:, rows], policy.available[rows])
-    return report(trained, part, cohort.rows(rows))

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from toy import toy_problem
 
-from mpd2.cohort import Cohort
+from mpd2.cohort import UNKNOWN, Cohort
 from mpd2.costs import Costs
+from mpd2.errors import UserError
 from mpd2.methods import METHODS, decisions_of, policy_of
 from mpd2.methods.simple import LEVELS, Threshold, preference, reading_costs
 from mpd2.metrics import evaluate
@@ -37,6 +38,13 @@ def test_the_oracle_takes_the_cheapest_action_of_every_case() -> None:
     table = COSTS.of_actions(COHORT)
     chosen = table[np.arange(len(COHORT)), actions("oracle")[0]]
     assert np.array_equal(chosen, table.min(-1))
+
+
+def test_the_oracle_refuses_a_reader_who_is_available_and_silent() -> None:
+    silent = replace(COHORT, decisions=np.where(np.arange(len(COHORT))[:, None] == 3, UNKNOWN, COHORT.decisions))
+    assert silent.available[3].any()
+    with pytest.raises(UserError, match="1 of 900 lack them, the first is case 3"):
+        actions("oracle", silent)
 
 
 def test_the_best_reader_is_asked_wherever_available_and_nobody_else() -> None:

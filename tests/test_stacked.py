@@ -63,6 +63,13 @@ def test_costs_of_cases_are_the_costs_of_actions() -> None:
     assert np.allclose(cases_of(COHORT).costs.numpy(), expected)
 
 
+def test_whatever_an_absent_reader_might_say_or_cost_is_blank() -> None:
+    cases = cases_of(COHORT)
+    absent = ~cases.possible
+    assert absent.any()
+    assert all((part[absent] == 0).all() for part in (cases.labels, cases.votes, cases.wrong, cases.costs))
+
+
 def test_votes_differ_from_labels_in_the_ai_alone() -> None:
     cases = cases_of(COHORT)
     assert np.allclose(cases.votes[:, 0].numpy(), COHORT.ai_probability)

@@ -7,7 +7,7 @@ from torch import Tensor
 
 from mpd2.router import SoftPolicy
 
-TINY = 1e-8
+TINY = 1e-8  # stands for 0 in a logarithm
 ROUNDING = 1e-6  # a prefix that exceeds its reference by less is equal to it
 
 
@@ -52,7 +52,7 @@ def rank_js(policy: SoftPolicy, profile: Tensor, margin: Tensor, detach: bool = 
     readers = policy.available.sum(-1)  # k, [E, B]
     reference = profile.gather(1, readers[..., None].expand_as(ranked))  # [E, B, M]
     excess = (ranked - reference).cumsum(-1).amax(-1)  # max_t R(t) - G(t)
-    too_peaked = (excess > margin[:, None] + ROUNDING) & (readers > 1)  # χ
+    too_peaked = excess > margin[:, None] + ROUNDING  # χ
     middle = (ranked + reference) / 2
     divergence = (_x_log_ratio(ranked, middle) + _x_log_ratio(reference, middle)).sum(-1) / 2
     defer = policy.defer.detach() if detach else policy.defer
@@ -72,4 +72,8 @@ def ascended(multiplier: Tensor, deferral: Tensor, target: Tensor, step: Tensor)
 
 def _x_log_ratio(numerator: Tensor, denominator: Tensor) -> Tensor:
     """x log(x / y) with 0 log 0 = 0. At x = 0 the slope is a large finite number, so a shut gate can open again."""
-    return numerator * (numerator.clamp_min(TINY).log() - denominator.clamp_min(TINY).log())
+    return numerator * (_log(numerator) - _log(denominator))
+
+
+def _log(values: Tensor) -> Tensor:
+    return values.where(values > 0, TINY).log()

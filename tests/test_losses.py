@@ -148,6 +148,17 @@ def test_gsdp_is_zero_at_the_prior_and_above_zero_elsewhere(situation, data):
         assert (found > 1e-3).all()
 
 
+@pytest.mark.parametrize("scale", [1.0, 1e-6, 1e-12])
+def test_how_much_is_deferred_in_all_does_not_matter_to_gsdp_or_rank_js(scale):
+    policy = soft([0.5 * scale, 0.3 * scale], [[0.9, 0.1], [0.7, 0.3]], [[True, True]] * 2)
+    prior, profile = torch.tensor([[[0.2, 0.8]]]).double(), torch.as_tensor(geometric_profile((0.9,), 2))[None]
+    load = (0.9 * 0.5 + 0.7 * 0.3) / 0.8
+    expected = load * np.log(load / 0.2) + (1 - load) * np.log((1 - load) / 0.8)
+    assert gsdp(policy, torch.ones(1, 2, 1).double(), prior).item() == pytest.approx(expected, rel=1e-6)
+    reference = loop_losses.rank_js([0.5, 0.3], [[0.9, 0.1], [0.7, 0.3]], [[True, True]] * 2, [0.9], 0.0)
+    assert rank_js(policy, profile, torch.zeros(1).double()).item() == pytest.approx(reference)
+
+
 def test_gsdp_looks_at_a_groups_load_and_not_at_its_single_cases():
     one_each = soft([0.5, 0.5], [[1.0, 0.0], [0.0, 1.0]], [[True, True]] * 2)
     even = torch.tensor([[[0.5, 0.5]]]).double()
@@ -195,6 +206,16 @@ def test_an_available_reader_without_mass_ranks_before_the_absent():
     expected = loop_losses.jensen_shannon([1.0, 0.0], loop_losses.geometric(2, 0.5))
     assert agrees(first, [expected])
     assert agrees(other, [expected])
+
+
+def test_the_slope_of_the_last_rank_goes_to_a_reader_who_is_there():
+    profile = torch.as_tensor(geometric_profile((0.5,), 3))[None]
+    allocation = torch.tensor([[[1.0, 0.0, 0.0]]], dtype=torch.float64, requires_grad=True)
+    available = torch.tensor([[[True, False, True]]])
+    policy = SoftPolicy(torch.zeros(1, 1), torch.ones(1, 1).double(), allocation, available)
+    (slope,) = torch.autograd.grad(rank_js(policy, profile, torch.zeros(1).double()).sum(), allocation)
+    assert slope[0, 0, 1] == 0
+    assert slope[0, 0, 2] < 0
 
 
 @settings(deadline=None, max_examples=20)

@@ -182,7 +182,7 @@ def allocate(gates: Tensor, logits: Tensor, available: Tensor, temperature: Tens
     hard = (tilted >= 0).to(relaxed.dtype)
     nobody = absent.all(-1, keepdim=True)  # [E, B, 1]; a softmax over nothing would be NaN
     masked = _tempered(logits, absent, temperature).masked_fill(absent & ~nobody, -torch.inf)
-    spread = torch.softmax(masked, dim=-1).masked_fill(absent, 0)
+    spread = torch.softmax(masked, dim=-1)
     empty = (spread * hard).sum(-1, keepdim=True) < LEAST_MASS
     support = torch.where(empty, available.to(hard.dtype), hard) + (relaxed - relaxed.detach())
     shared = spread * support

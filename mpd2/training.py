@@ -261,7 +261,7 @@ class _Crew:
         # A training shorter than its warm-up still has its last epoch.
         first = self._each(lambda c: min(c.training.warm_up, c.training.epochs - 1))
         finite = self.steps.isfinite().all(-1) & self.weights.flat.isfinite().all(-1) & score.isfinite()
-        better = finite & (score < state.best_score[self.rows]) & (epoch > first)
+        better = (score < state.best_score[self.rows]) & (epoch > first)
         best_rows = self.rows[better]
         state.best[best_rows], state.best_score[best_rows] = self.weights.flat[better], score[better]
         state.best_epoch[best_rows] = epoch

@@ -72,7 +72,13 @@ def save_run(run: Run, folder: Path, policy: Policy, cohort: Cohort, metrics: Ma
     with replacing_folder(folder) as draft:
         arrays = {name: np.ascontiguousarray(value) for name, value in run.arrays.items()}
         (draft / WEIGHTS).write_bytes(save(arrays))
-        predictions_frame(run, policy, cohort).to_parquet(draft / PREDICTIONS, index=False)
+        predictions_frame(run, policy, cohort).to_parquet(
+            draft / PREDICTIONS,
+            index=False,
+            compression="zstd",
+            use_dictionary=["seed", "case_id", "action"],
+            column_encoding=dict.fromkeys(("defer", *run.readers), "BYTE_STREAM_SPLIT"),  # a third less to ship
+        )
         run.history.to_parquet(draft / HISTORY, index=False)
         (draft / METRICS).write_text(json.dumps(metrics, indent=1), encoding="utf-8")
         config = {

@@ -17,13 +17,12 @@ def weighted_mean(values: Tensor, weight: Tensor) -> Tensor:
     return (values * weight).sum(-1) / total.where(total > 0, 1)
 
 
-def routing_cost(policy: SoftPolicy, ai_cost: Tensor, reader_cost: Tensor) -> Tensor:
+def routing_cost(policy: SoftPolicy, cost: Tensor) -> Tensor:
     """Expected clinical cost plus weighted fees, the paper's L_cost.
 
-    `ai_cost` C_ai is [E, B]; `reader_cost` C_exp + γκ is [E, B, M] and must be finite also where nobody reads.
+    `cost` [E, B, 1 + M] holds C_ai and every C_exp + γκ, and must be finite also where nobody reads.
     """
-    read = (policy.allocation * reader_cost).sum(-1)  # [E, B]
-    return (ai_cost + policy.defer * (read - ai_cost)).mean(-1)
+    return (policy.actions * cost).sum(-1).mean(-1)
 
 
 def gsdp(policy: SoftPolicy, group: Tensor, prior: Tensor, detach: bool = False) -> Tensor:

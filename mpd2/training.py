@@ -237,7 +237,7 @@ class _Crew:
         """One optimiser step of every member; the terms of its loss, [A, STEP_TERMS]."""
         noise = Noise(gates, keeps, self.dropout)
         policy = soft_policy(self.leaves, self.course.normaliser, state, available, self.floor, noise)
-        routing = losses.routing_cost(policy, cost[..., 0], cost[..., 1:])
+        routing = losses.routing_cost(policy, cost)
         gsdp = losses.gsdp(policy, group, self.prior, self.detach)
         rank = losses.rank_js(policy, self.profile, self.margin, self.detach)
         budget = losses.budget_penalty(policy, self.target, self.multiplier, self.penalty)
@@ -253,7 +253,7 @@ class _Crew:
         """Validate, keep better checkpoints, stop whoever is done, and write everything down."""
         state, epoch = self.state, self.state.epoch + 1
         policy = self._val_policy()
-        val_cost = losses.routing_cost(policy, self.val_cost[..., 0], self.val_cost[..., 1:])
+        val_cost = losses.routing_cost(policy, self.val_cost)
         soft, (hard, total) = policy.defer.mean(-1), self._hard(policy)
         base = torch.where(self._each(lambda c: c.training.checkpoint == "hard") > 0, total, val_cost)
         score = base + self._each(lambda c: c.training.violation_weight) * (soft - self.target).clamp_min(0)

@@ -75,7 +75,7 @@ def stacked_loss(leaves: dict[str, Tensor], course: Course, config: Config, mult
     policy = soft_policy(leaves, course.normaliser, part.state[None], part.available[None], floor)
     each = part.state.new_tensor
     return (
-        losses.routing_cost(policy, part.cost[..., 0], part.cost[..., 1:])
+        losses.routing_cost(policy, part.cost)
         + config.objective.gsdp_weight * losses.gsdp(policy, part.group[None], course.prior)
         + config.objective.rank_weight * losses.rank_js(policy, course.profile, each([config.objective.rank_margin]))
         + losses.budget_penalty(policy, each([config.budget.target]), each([multiplier]), each([config.budget.penalty]))

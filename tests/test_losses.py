@@ -84,7 +84,8 @@ def test_the_routing_cost_is_the_papers_sum(situation, gamma):
         loop_losses.routing_cost(defer, allocation, *costs, fees.tolist(), gamma)
         for (defer, allocation, _), *costs in zip(situation.members(), ai.tolist(), expert.tolist(), strict=True)
     ]
-    assert agrees(routing_cost(situation.policy, ai, expert + gamma * fees), expected)
+    cost = torch.cat([ai[..., None], expert + gamma * fees], dim=-1)
+    assert agrees(routing_cost(situation.policy, cost), expected)
 
 
 @settings(deadline=None, max_examples=40)
@@ -228,7 +229,7 @@ def test_a_batch_that_defers_nothing_costs_what_the_ai_costs(situation):
     ai = situation.draw(*defer.shape)
     profile = torch.as_tensor(geometric_profile((0.7,), readers)).expand(members, -1, -1)
     terms = [
-        routing_cost(kept, ai, torch.ones_like(policy.allocation)) - ai.mean(-1),
+        routing_cost(kept, torch.nn.functional.pad(ai[..., None], (0, readers), value=1.0)) - ai.mean(-1),
         gsdp(kept, situation.one_hot, situation.prior),
         rank_js(kept, profile, torch.zeros(members).double()),
     ]

@@ -80,7 +80,7 @@ class Setting:
         cost = self.tensor(self.random.random((self.members, self.cases, 1 + self.readers)))
         with self.autocast:
             loss = (
-                losses.routing_cost(policy, cost[..., 0], cost[..., 1:])
+                losses.routing_cost(policy, cost)
                 + losses.gsdp(policy, torch.ones_like(policy.defer)[..., None], prior / prior.sum(-1, keepdim=True))
                 + losses.rank_js(policy, profile, 0 * one)
                 + losses.budget_penalty(policy, 0.1 * one, one, 10 * one)

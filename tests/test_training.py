@@ -156,7 +156,7 @@ def test_an_epoch_is_a_plain_loop_over_batches(cohort):
                 weights, course.normaliser, data.state[None, rows], data.available[None, rows], 0.5, noise
             )
             loss = (
-                losses.routing_cost(policy, data.cost[:, rows, 0], data.cost[:, rows, 1:])
+                losses.routing_cost(policy, data.cost[:, rows])
                 + config.objective.gsdp_weight * losses.gsdp(policy, data.group[None, rows], course.prior)
                 + config.objective.rank_weight * losses.rank_js(policy, course.profile, 0 * one)
                 + losses.budget_penalty(policy, 0.1 * one, multiplier, config.budget.penalty * one)

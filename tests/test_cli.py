@@ -199,9 +199,12 @@ def test_options_change_the_preset_and_nothing_else(line: str, change: dict[str,
     assert configs(f"--preset {preset} --seeds 1 {line}") == [PRESETS[preset].but(**change)]
 
 
-def test_a_part_of_a_configuration_leaves_the_rest_of_the_preset(tiny: Path) -> None:
-    changes = {f"{section}__{name}": value for section, values in TINY.items() for name, value in values.items()}
-    assert configs(f"--preset studio --config {tiny} --seeds 42,") == [PRESETS["studio"].but(**changes)]
+@pytest.mark.parametrize("preset", PRESETS)
+def test_a_part_of_a_configuration_leaves_the_rest_of_the_preset(preset: str, tmp_path: Path) -> None:
+    file = tmp_path / "part.json"
+    file.write_text('{"rule": "joint", "objective": {"rank_weight": 0.5}, "training": {"epochs": 3}}')
+    expected = PRESETS[preset].but(rule="joint", objective__rank_weight=0.5, training__epochs=3)
+    assert configs(f"--preset {preset} --config {file} --seeds 1") == [expected]
 
 
 def test_a_whole_configuration_replaces_the_preset_with_its_seed(tmp_path: Path) -> None:
@@ -296,23 +299,26 @@ def test_an_interrupted_training_goes_on_to_the_same_end(
     checkpoint = tmp_path / "broken.checkpoint.safetensors"
     assert main([*line, str(straight)]) == 0
 
+    seen: list[int] = []
+
     @contextmanager
     def impatient(epochs: int, done: int) -> Iterator[Callback]:
         def interrupt(progress: Progress) -> None:
-            if progress.epoch == 7:
+            seen.append(progress.epoch)
+            if len(seen) == 7:
                 signal.raise_signal(signal.SIGINT)
 
         yield interrupt
 
-    with monkeypatch.context() as patch:
-        patch.setattr("mpd2.cli.train.progress_bar", impatient)
-        assert main([*line, str(broken)]) == 130
+    monkeypatch.setattr("mpd2.cli.train.progress_bar", impatient)
+    assert main([*line, str(broken)]) == 130
     assert checkpoint.exists()
     assert not broken.exists()
     assert f"the same command goes on from {checkpoint}" in capsys.readouterr().err
 
     assert main([*line, str(broken)]) == 0
     assert "going on after epoch 5" in capsys.readouterr().err
+    assert seen == [1, 2, 3, 4, 5, 6, 7, 6, 7, 8]
     assert not checkpoint.exists()
     first, second = load_run(straight), load_run(broken)
     assert all(np.array_equal(first.arrays[name], second.arrays[name]) for name in first.arrays)

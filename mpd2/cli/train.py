@@ -38,7 +38,8 @@ def run(args: Namespace) -> int:
     checkpoint.unlink(missing_ok=True)
     for problem in trained.notes["problems"]:
         print(f"warning: {problem}", file=sys.stderr)
-    print(f"{out}: {trained.members} routers trained in {seconds:.0f} s; the val cases\n\n{describe(reports['val'])}\n")
+    routers = "1 router" if trained.members == 1 else f"{trained.members} routers"
+    print(f"{out}: {routers} trained in {seconds:.0f} s; the val cases\n\n{describe(reports['val'])}\n")
     print(f"for the test cases: python -m mpd2 evaluate {out} --table {args.table}")
     return 0
 

@@ -1,0 +1,19 @@
+"""What `streamlit run app.py` starts: warm up once, then serve the studio."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import streamlit as st
+
+from mpd2.studio import store
+
+
+@asynccontextmanager
+async def ready(_: st.App) -> AsyncIterator[None]:
+    """Load what every visitor needs before the first one comes."""
+    store.warm_up()
+    yield
+
+
+app = st.App(Path(__file__).parent / "mpd2" / "studio" / "main.py", lifespan=ready)

@@ -1,0 +1,1 @@
+"""The dashboard's own parts, and the only place that imports Streamlit."""

@@ -1,0 +1,100 @@
+"""What stands around every page: the run and the slice in the sidebar, the banner, a page's title."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from mpd2.errors import EmptyCohort
+from mpd2.studio import store, texts
+from mpd2.studio.registry import entry
+from mpd2.studio.scenario import DEFAULT_RUN, DEFAULT_SPLIT, Scenario
+
+RUN, SPLIT, COHORTS, SAVED = "run", "split", "cohorts", "saved_slices"
+"""Keys of the session; the first three are names in the URL too."""
+
+SHOWN_SPLITS = ("val", "test")  # nothing is judged on the cases it was trained on
+
+
+def draw() -> None:
+    """The sidebar's controls and the banner."""
+    names = store.run_names()
+    with st.sidebar:
+        st.selectbox(
+            "Active run",
+            names,
+            index=names.index(DEFAULT_RUN),
+            format_func=store.run_title,
+            key=RUN,
+            bind="query-params",
+            help=texts.ACTIVE_RUN,
+        )
+        st.pills(
+            "Cohorts",
+            [item.key for item in store.cohort().manifest.cohorts],
+            selection_mode="multi",
+            format_func=_cohort_name,
+            key=COHORTS,
+            bind="query-params",
+            help=texts.COHORTS,
+        )
+        st.segmented_control(
+            "Split",
+            SHOWN_SPLITS,
+            default=DEFAULT_SPLIT,
+            required=True,
+            key=SPLIT,
+            bind="query-params",
+            help=texts.SPLIT,
+        )
+        _saved_slices()
+    st.caption(f":material/science: {texts.BANNER}")
+
+
+def scenario() -> Scenario:
+    """What is being looked at, on every page."""
+    chosen = tuple(item.key for item in store.cohort().manifest.cohorts if item.key in st.session_state[COHORTS])
+    return Scenario(st.session_state[RUN], st.session_state[SPLIT], chosen)
+
+
+def open_page(key: str) -> Scenario:
+    """Print a page's title and its question; the scenario it is about, or a stop with the reason if it has no case."""
+    page = entry(key)
+    st.title(page.title, anchor=False)
+    st.subheader(page.question, anchor=False)
+    about = scenario()
+    try:
+        cases = about.slice(store.cohort())
+    except EmptyCohort as error:
+        st.warning(f"{error}. Choose other cohorts or another split in the sidebar.", icon=":material/filter_alt_off:")
+        st.stop()
+    st.caption(f"{store.run_title(about.run)} on the {about.describe(store.cohort())}, n = {len(cases)}")
+    return about
+
+
+def _cohort_name(key: str) -> str:
+    return next(item.name for item in store.cohort().manifest.cohorts if item.key == key)
+
+
+def _saved_slices() -> None:
+    """Slices kept by name for this visit."""
+    saved: dict[str, Scenario] = st.session_state.setdefault(SAVED, {})
+    with st.popover("Saved slices", icon=":material/bookmark:", width="stretch"):
+        name = st.text_input("Name", key="slice_name", max_chars=40, placeholder="e.g. shifted cameras")
+        st.button("Save this slice", on_click=_save_slice, args=(name,), disabled=not name.strip(), width="stretch")
+        for label, kept in saved.items():
+            st.button(
+                label,
+                key=f"slice:{label}",
+                on_click=_restore,
+                args=(kept,),
+                help=kept.describe(store.cohort()),
+                width="stretch",
+            )
+
+
+def _save_slice(name: str) -> None:
+    st.session_state[SAVED] = {**st.session_state[SAVED], name.strip(): scenario()}
+
+
+def _restore(kept: Scenario) -> None:
+    st.session_state[COHORTS], st.session_state[SPLIT] = list(kept.cohorts), kept.split

@@ -1,0 +1,43 @@
+"""The pages as data: navigation, titles, questions and tests all follow from this list."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+FOLDER = Path(__file__).parents[2] / "pages"
+
+
+@dataclass(frozen=True)
+class PageEntry:
+    """One page and the question it answers."""
+
+    key: str  # file name without ending, and path in the URL
+    section: str
+    title: str
+    question: str
+    icon: str
+
+    @property
+    def path(self) -> Path:
+        """The page's file."""
+        return FOLDER / f"{self.key}.py"
+
+
+PAGES = (
+    PageEntry("overview", "Results", "Overview", "Is it worth it?", ":material/dashboard:"),
+    PageEntry("risk", "Results", "Risk", "Where does it break?", ":material/stacked_line_chart:"),
+    PageEntry("map", "Results", "Map", "Where does it defer?", ":material/scatter_plot:"),
+    PageEntry("ablations", "Results", "Ablations", "What does each term buy?", ":material/tune:"),
+    PageEntry("case", "Clinic", "Case", "Why did this one go there?", ":material/visibility:"),
+    PageEntry("readers", "Clinic", "Readers", "Who should read what?", ":material/groups:"),
+    PageEntry("your_data", "Lab", "Your data", "Does it hold for mine?", ":material/upload_file:"),
+    PageEntry("about", "About", "About", "How does it work, and what may it be used for?", ":material/info:"),
+)
+DEFAULT = "overview"
+SECTIONS = ("Clinic", "Results", "Lab", "About")
+
+
+def entry(key: str) -> PageEntry:
+    """A page by its key."""
+    return next(page for page in PAGES if page.key == key)

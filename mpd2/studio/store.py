@@ -1,0 +1,109 @@
+"""What pages read, loaded once for everybody and never changed. The key is always a run, a slice and the data's hash."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from mpd2 import curves, tables
+from mpd2.arrays import Floats
+from mpd2.cohort import Cohort
+from mpd2.embedding import Map, load_map
+from mpd2.evidence import Evidence, Outcome
+from mpd2.intervals import resample_weights
+from mpd2.policy import route
+from mpd2.runs import CONFIG, Run, load_predictions, load_run
+from mpd2.studies import CONTENDERS
+from mpd2.studio.scenario import Scenario
+from mpd2.table import load_cohort
+
+DATA = Path(__file__).parents[2] / "data"
+RUNS = DATA / "runs"
+
+
+def warm_up() -> None:
+    """Load the table, the shipped runs and the default slice, then set them aside from garbage collection.
+
+    Streamlit collects garbage after every rerun; looking through libraries that never go away would take most of it.
+    """
+    evidence(Scenario())
+    embedding()
+    gc.collect()
+    gc.freeze()
+
+
+@st.cache_resource(show_spinner=False)
+def cohort() -> Cohort:
+    """The benchmark, every case."""
+    return load_cohort(DATA / "glaucoma.csv")
+
+
+@st.cache_resource(show_spinner=False)
+def embedding() -> Map:
+    """The shipped map of every case."""
+    return load_map(DATA / "map", cohort())
+
+
+def run_names() -> list[str]:
+    """The runs there are: the study's in its order, then people's own."""
+    present = {folder.name for folder in RUNS.iterdir() if (folder / CONFIG).is_file()}
+    return [name for name in CONTENDERS if name in present] + sorted(present - set(CONTENDERS))
+
+
+def run_title(name: str) -> str:
+    """A run as shown."""
+    return CONTENDERS[name].title if name in CONTENDERS else name
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def run(name: str) -> Run:
+    """One run, with its weights."""
+    return load_run(RUNS / name)
+
+
+@st.cache_resource(show_spinner=False, max_entries=32)
+def evidence(scenario: Scenario) -> Evidence:
+    """What every run did with the slice, the active one first."""
+    cases = scenario.slice(cohort())
+    names = [scenario.run, *(name for name in CONTENDERS if name in run_names() and name != scenario.run)]
+    return Evidence(cases, cohort().manifest.default_costs(), {name: _outcome(name, cases) for name in names})
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def weights(scenario: Scenario) -> Floats:
+    """The resamples of the slice, shared by every table and curve of it."""
+    return resample_weights(scenario.slice(cohort()))
+
+
+@st.cache_data(show_spinner="Counting …", max_entries=64)
+def table(name: str, scenario: Scenario) -> pd.DataFrame:
+    """A table of the study: as stored where the slice is the study's own, else computed for the slice."""
+    if scenario.is_whole and scenario.run in CONTENDERS:
+        return pd.read_csv(DATA / "tables" / f"{name}.csv")
+    facts, drawn = evidence(scenario), weights(scenario)
+    made = {
+        "overall": lambda: tables.overall(facts, drawn),
+        "cohorts": lambda: tables.cohorts(facts, drawn),
+        "paired": lambda: tables.paired(facts, scenario.run, drawn),
+        "collapse": lambda: tables.collapse(facts, drawn),
+        "retention": lambda: tables.retention(facts, drawn),
+        "readers": lambda: tables.readers(facts, drawn),
+        "tradeoff": lambda: curves.tradeoff(facts, drawn),
+    }
+    return made[name]()
+
+
+@st.cache_data(show_spinner=False)
+def ablation(name: str) -> pd.DataFrame:
+    """One of the study's ablation tables."""
+    return pd.read_csv(DATA / "tables" / f"{name}.csv")
+
+
+def _outcome(name: str, cases: Cohort) -> Outcome:
+    known = run(name)
+    policy = load_predictions(RUNS / name, known, cases)
+    published = CONTENDERS[name].published if name in CONTENDERS else None
+    return Outcome(run_title(name), published, route(policy, cases, known.rule), policy)

@@ -1,0 +1,89 @@
+"""The parts pages are laid out with: figures, tables and key numbers, each with help, alternative text and its data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import altair as alt
+import pandas as pd
+import streamlit as st
+
+from mpd2.figures.export import MIME, render
+from mpd2.studio.registry import entry
+
+
+def chart(
+    figure: alt.TopLevelMixin, *, table: pd.DataFrame, key: str, alt_text: str, note: str = "", select: str | None = None
+) -> list[dict[str, Any]]:
+    """A chart with its note and its data for download; the points picked, if it has a selection named `select`."""
+    picked: list[dict[str, Any]] = []
+    if select is None:
+        st.altair_chart(figure, key=key, alt=alt_text)
+    else:
+        event = st.altair_chart(figure, key=key, alt=alt_text, on_select="rerun", selection_mode=select)
+        picked = list((event["selection"] or {}).get(select) or [])
+    if note:
+        st.caption(note)
+    with st.container(horizontal=True):
+        download(table, key)
+        for kind, mime in MIME.items():
+            st.download_button(
+                kind.upper(),
+                data=partial(render, figure, kind),
+                file_name=f"{key}.{kind}",
+                mime=mime,
+                icon=":material/image:",
+                key=f"{key}:{kind}",
+                on_click="ignore",
+                type="tertiary",
+                help=f"This figure as {kind.upper()}",
+            )
+    return picked
+
+
+def download(table: pd.DataFrame, key: str, label: str = "CSV") -> None:
+    """The data behind something, made when it is asked for."""
+    st.download_button(
+        label,
+        data=partial(_csv, table),
+        file_name=f"{key}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        key=f"{key}:csv",
+        on_click="ignore",
+        type="tertiary",
+        help="The data shown, as CSV",
+    )
+
+
+def data_table(
+    frame: pd.DataFrame, *, key: str, alt_text: str, columns: Mapping[str, Any] | None = None, pick: bool = False
+) -> list[int]:
+    """A sortable table with its CSV; the positions of the rows picked, if it can be picked from."""
+    settings: dict[str, Any] = {"hide_index": True, "key": key, "column_config": dict(columns or {}), "alt": alt_text}
+    rows: list[int] = []
+    if pick:
+        event = st.dataframe(frame, on_select="rerun", selection_mode="single-row", **settings)
+        rows = list(event["selection"]["rows"])
+    else:
+        st.dataframe(frame, **settings)
+    download(frame, key)
+    return rows
+
+
+def key_numbers(cards: Sequence[Mapping[str, Any]]) -> None:
+    """A row of bordered numbers; each card holds the arguments of `st.metric`."""
+    with st.container(horizontal=True):
+        for card in cards:
+            st.metric(border=True, **card)
+
+
+def open_case(case_id: str) -> None:
+    """Go to a case's page."""
+    st.switch_page(entry("case").path, query_params={"case": case_id})
+
+
+def _csv(table: pd.DataFrame) -> bytes:
+    return table.to_csv(index=False).encode()

@@ -5,26 +5,35 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from mpd2.checkpoints import checkpointing, load_checkpoint
 from mpd2.cohort import Cohort
 from mpd2.config import PAPER, STUDIO, Config
 from mpd2.costs import Costs
 from mpd2.devices import pick_device
+from mpd2.errors import UserError
 from mpd2.evidence import Evidence, Outcome
+from mpd2.files import digest
 from mpd2.methods import METHODS, policy_of
+from mpd2.methods.base import Method
 from mpd2.methods.router import Mpd2, fit_routers
 from mpd2.policy import Policy, route
-from mpd2.runs import CONFIG, Run, load_predictions, load_run, save_run
-from mpd2.training import Callback
+from mpd2.reports import split_reports
+from mpd2.runs import CONFIG, PREDICTIONS, Run, load_predictions, load_run, save_run
+from mpd2.training import Callback, TrainingState
 
 SEEDS = tuple(range(42, 52))
 RECIPE = 1  # raise when code changes so that the same settings give other runs
+KEEP_EVERY = 5  # epochs between two checkpoints
+STUDIO_RUN, PAPER_RUN, ABLATIONS_RUN = "studio", "paper", "ablations"
+ROUTERS = (PAPER_RUN, STUDIO_RUN)
+MISSING, OUT_OF_DATE = "missing", "out of date"
+
+Say = Callable[[str], None]
+"""Told in a sentence what a person should know: what was damaged, who had to be stopped."""
 
 
 @dataclass(frozen=True)
@@ -32,8 +41,8 @@ class Contender:
     """One row of the main comparison."""
 
     title: str
+    method: Method
     published: str | None = None  # its name in the paper's tables
-    config: Config | None = None  # of a router; none for a baseline, whose settings are its own
 
 
 @dataclass(frozen=True)
@@ -55,9 +64,9 @@ PUBLISHED = {
 }
 
 CONTENDERS: dict[str, Contender] = {
-    "studio": Contender("MPD² (studio)", None, STUDIO),
-    "paper": Contender("MPD² (paper)", "MPD²-Router", PAPER),
-    **{key: Contender(m.name, PUBLISHED.get(key)) for key, m in METHODS.items() if key != Mpd2.key},
+    STUDIO_RUN: Contender("MPD² (studio)", Mpd2(STUDIO)),
+    PAPER_RUN: Contender("MPD² (paper)", Mpd2(PAPER), "MPD²-Router"),
+    **{key: Contender(m.name, m, PUBLISHED.get(key)) for key, m in METHODS.items() if key != Mpd2.key},
 }
 
 WITHOUT_GSDP = {"objective__gsdp_weight": 0.0}
@@ -96,105 +105,159 @@ CONDITIONS: dict[str, Condition] = OBJECTIVE | {name: BUDGETS[name] for name in 
 
 @dataclass(frozen=True)
 class Study:
-    """A table, the folder its runs are kept in, and who is told how far a training has come."""
+    """A table, the folder that holds what is made of it, and how large the study is."""
 
     cohort: Cohort
-    folder: Path  # shipped runs, one folder each
-    workshop: Path  # what is made on the way: checkpoints and the ablations' population, not shipped
+    data: Path  # runs, tables and map are kept in here; what is only needed on the way lies beside it
     seeds: tuple[int, ...] = SEEDS
+    changes: Mapping[str, Any] = field(default_factory=dict)  # to the configuration of every router
+    contenders: Mapping[str, Contender] = field(default_factory=lambda: CONTENDERS)
+
+    @property
+    def workshop(self) -> Path:
+        """Where checkpoints and the ablations' population lie, which are not shipped."""
+        return self.data.absolute().parent / "build" / "study"
 
     @property
     def costs(self) -> Costs:
         """The costs of the table's owners."""
         return self.cohort.manifest.default_costs()
 
+    def folder(self, name: str) -> Path:
+        """Where a run is kept."""
+        return self.workshop / name if name == ABLATIONS_RUN else self.data / "runs" / name
+
+    def checkpoint(self, name: str) -> Path:
+        """Where the unfinished training of a run is kept."""
+        return self.workshop / f"{name}.checkpoint.safetensors"
+
     def recipe(self, name: str) -> str:
-        """What a contender's run depends on, as a short hash: a run with another one is out of date."""
-        contender = CONTENDERS[name]
-        how = contender.config.model_dump(mode="json") if contender.config else repr(METHODS[name])
-        return _hash([RECIPE, how, self.seeds, self.cohort.fingerprint])
+        """What a run depends on, as a short hash: a run with another one is out of date."""
+        configs = self.configs(name)
+        how = repr(self.contenders[name].method) if configs is None else [_plain(config) for config in configs]
+        return short_hash([RECIPE, how, self.seeds, self.cohort.fingerprint])
 
-    def ablation_recipe(self) -> str:
-        """The same for the ablations' population."""
-        changes = {name: dict(condition.changes) for name, condition in CONDITIONS.items()}
-        return _hash([RECIPE, PAPER.model_dump(mode="json"), changes, self.seeds, self.cohort.fingerprint])
+    def fault(self, name: str) -> str | None:
+        """Why a run has to be made: it is missing, out of date or damaged; none if it is as it should be."""
+        folder = self.folder(name)
+        if not (folder / CONFIG).is_file():
+            return MISSING
+        try:
+            run = load_run(folder)
+        except UserError as error:
+            return str(error)
+        return None if run.notes.get("recipe") == self.recipe(name) else OUT_OF_DATE
 
-    def has(self, name: str) -> bool:
-        """Whether a contender's run is there and up to date."""
-        return _recipe_of(self.folder / name) == self.recipe(name)
+    def content(self, name: str) -> str:
+        """A short hash of what a run predicts."""
+        return digest(self.folder(name) / PREDICTIONS)[:16]
 
-    def has_ablations(self) -> bool:
-        """Whether the ablations' population is there and up to date."""
-        return _recipe_of(self.workshop / "ablations") == self.ablation_recipe()
+    def configs(self, name: str) -> list[Config] | None:
+        """The routers of a run, one configuration each; none for a baseline, whose settings are its own.
 
-    def make(self, name: str, callbacks: Sequence[Callback] = ()) -> None:
-        """Fit a contender and keep its run with predictions.
-
-        A router's run holds every split; a baseline's val and test, which is all that anything shows of it.
+        The ablations are one population: every condition with every seed.
         """
-        config = CONTENDERS[name].config
-        if config is None:
-            run = METHODS[name].fit(self.cohort, self.costs, self.seeds)
-            cases = self.cohort.rows(self.cohort.split != "train")
-        else:
-            configs = [config.but(seed=seed) for seed in self.seeds]
-            run = self._population(name, configs, callbacks)
-            cases = self.cohort
-        self._keep(run, self.folder / name, cases, self.recipe(name))
-        self._checkpoint(name).unlink(missing_ok=True)
+        if name == ABLATIONS_RUN:
+            return [self._config(condition, seed) for condition in CONDITIONS for seed in self.seeds]
+        method = self.contenders[name].method
+        if not isinstance(method, Mpd2):
+            return None
+        return [method.config.but(**self.changes, seed=seed) for seed in self.seeds]
 
-    def make_ablations(self, callbacks: Sequence[Callback] = ()) -> None:
-        """Train every condition with every seed as one population; only its test predictions are kept."""
-        configs = [PAPER.but(seed=seed, **c.changes) for c in CONDITIONS.values() for seed in self.seeds]
-        run = self._population("ablations", configs, callbacks)
-        test = self.cohort.subset(split="test")
-        self._keep(run, self.workshop / "ablations", test, self.ablation_recipe(), with_weights=False)
-        self._checkpoint("ablations").unlink(missing_ok=True)
+    def make(self, name: str, callbacks: Sequence[Callback] = (), say: Say = print) -> None:
+        """Fit a run, going on from its checkpoint if there is one, and keep it with its predictions.
+
+        A router's run holds every split, a baseline's val and test, which is all that anything shows of it. Of the
+        ablations only test predictions are kept.
+        """
+        configs = self.configs(name)
+        if configs is None:
+            run = self.contenders[name].method.fit(self.cohort, self.costs, self.seeds)
+        else:
+            run = self._population(name, configs, callbacks, say)
+        for problem in run.notes.get("problems", ()):
+            say(f"{name}: {problem}")
+        cases = self._kept_cases(name)
+        policy = policy_of(run, cases)
+        run = replace(run, notes={**run.notes, "recipe": self.recipe(name)})
+        if name == ABLATIONS_RUN:
+            save_run(replace(run, arrays={}), self.folder(name), policy, cases, {})
+        else:
+            save_run(run, self.folder(name), policy, cases, split_reports(run, policy, cases))
+        self.checkpoint(name).unlink(missing_ok=True)
 
     def evidence(self, split: str = "test", names: Sequence[str] | None = None) -> Evidence:
         """What the kept runs did with one split."""
         cases = self.cohort.subset(split=split)
-        return Evidence(cases, self.costs, {name: self._outcome(name, cases) for name in names or CONTENDERS})
+        return Evidence(cases, self.costs, {name: self._outcome(name, cases) for name in names or self.contenders})
 
     def ablation(self, conditions: Mapping[str, Condition]) -> Evidence:
-        """What the routers of some conditions did with the test cases."""
+        """What the routers of some conditions did with the test cases, one member a seed of `ablation_seeds`."""
         cases = self.cohort.subset(split="test")
-        run = load_run(self.workshop / "ablations")
-        policy = load_predictions(self.workshop / "ablations", run, cases)
-        order = {name: position for position, name in enumerate(CONDITIONS)}
+        run = load_run(self.folder(ABLATIONS_RUN))
+        policy = load_predictions(self.folder(ABLATIONS_RUN), run, cases)
+        position, seeds = _positions(run), self.ablation_seeds()
         outcomes = {}
         for name, condition in conditions.items():
-            start = order[name] * len(self.seeds)
-            rows = slice(start, start + len(self.seeds))
+            rows = [position[short_hash(_plain(self._config(name, seed)))] for seed in seeds]
             part = Policy(policy.defer[rows], policy.allocation[rows], policy.available)
             outcomes[name] = Outcome(condition.title, condition.published, route(part, cases, run.rule), part)
         return Evidence(cases, self.costs, outcomes)
 
+    def ablation_seeds(self) -> tuple[int, ...]:
+        """The seeds whose routers could be trained in every condition: only these are compared."""
+        trained = _positions(load_run(self.folder(ABLATIONS_RUN)))
+        seeds = tuple(
+            seed
+            for seed in self.seeds
+            if all(short_hash(_plain(self._config(condition, seed))) in trained for condition in CONDITIONS)
+        )
+        if not seeds:
+            tried = ", ".join(map(str, self.seeds))
+            raise UserError(f"ablations: found no seed that trained in every condition, tried {tried}")
+        return seeds
+
+    def _config(self, condition: str, seed: int) -> Config:
+        return PAPER.but(**{**self.changes, **CONDITIONS[condition].changes, "seed": seed})
+
+    def _kept_cases(self, name: str) -> Cohort:
+        if name == ABLATIONS_RUN:
+            return self.cohort.subset(split="test")
+        return self.cohort.rows(self.cohort.split != "train") if self.configs(name) is None else self.cohort
+
     def _outcome(self, name: str, cases: Cohort) -> Outcome:
-        run = load_run(self.folder / name)
-        policy = load_predictions(self.folder / name, run, cases)
-        contender = CONTENDERS[name]
+        run = load_run(self.folder(name))
+        policy = load_predictions(self.folder(name), run, cases)
+        contender = self.contenders[name]
         return Outcome(contender.title, contender.published, route(policy, cases, run.rule), policy)
 
-    def _population(self, name: str, configs: Sequence[Config], callbacks: Sequence[Callback]) -> Run:
-        """Train routers, going on from a checkpoint if an earlier training was cut short."""
-        place = self._checkpoint(name)
-        resume = load_checkpoint(place, configs, self.cohort, pick_device()) if place.exists() else None
-        keep = checkpointing(place, self.cohort, every=10)
+    def _population(self, name: str, configs: Sequence[Config], callbacks: Sequence[Callback], say: Say) -> Run:
+        keep = checkpointing(self.checkpoint(name), self.cohort, KEEP_EVERY)
+        resume = self._unfinished(name, configs, say)
         return fit_routers(self.cohort, self.costs, configs, callbacks=(keep, *callbacks), resume=resume)
 
-    def _keep(self, run: Run, folder: Path, cases: Cohort, recipe: str, with_weights: bool = True) -> None:
-        policy = policy_of(run, cases)
-        run = replace(run, notes={**run.notes, "recipe": recipe}, arrays=run.arrays if with_weights else {})
-        save_run(run, folder, policy, cases, {})
+    def _unfinished(self, name: str, configs: Sequence[Config], say: Say) -> TrainingState | None:
+        """The training that was cut short, if it was this one."""
+        if not self.checkpoint(name).exists():
+            return None
+        try:
+            state = load_checkpoint(self.checkpoint(name), configs, self.cohort, pick_device())
+        except UserError as error:
+            say(f"{name}: starts anew: {error}")
+            return None
+        say(f"{name}: goes on after epoch {state.epoch}")
+        return state
 
-    def _checkpoint(self, name: str) -> Path:
-        return self.workshop / f"{name}.checkpoint.safetensors"
 
-
-def _recipe_of(folder: Path) -> str | None:
-    return load_run(folder).notes.get("recipe") if (folder / CONFIG).is_file() else None
-
-
-def _hash(values: Any) -> str:
+def short_hash(values: Any) -> str:
+    """A hash of plain values, the same for equal ones."""
     return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
+
+
+def _plain(config: Config) -> dict[str, Any]:
+    return config.model_dump(mode="json")
+
+
+def _positions(run: Run) -> dict[str, int]:
+    """Where in a run the router of some settings is, by their hash."""
+    return {short_hash(dict(settings)): position for position, settings in enumerate(run.settings)}

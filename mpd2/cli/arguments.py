@@ -9,6 +9,7 @@ from pathlib import Path
 import mpd2
 
 TABLE = Path("data/glaucoma.csv")
+DATA = Path("data")
 EXIT_CODES = "exit codes: 0 done, 1 something to put right (the message says what), 2 wrong usage, 130 interrupted"
 
 AddParser = Callable[..., ArgumentParser]
@@ -25,7 +26,7 @@ def parser() -> ArgumentParser:
     )
     root.add_argument("--version", action="version", version=f"mpd2 {mpd2.__version__}")
     commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for add in (_add_check, _add_train, _add_evaluate, _add_route, _add_bench):
+    for add in (_add_check, _add_train, _add_evaluate, _add_route, _add_reproduce, _add_bench):
         add(commands.add_parser)
     return root
 
@@ -155,6 +156,34 @@ def _add_route(new: AddParser) -> None:
         "--out", type=Path, required=True, help="file for the decisions, ending in .csv or .parquet; replaced if there"
     )
     command.add_argument("--member", type=int, metavar="SEED", help="the router of this seed alone decides")
+
+
+def _add_reproduce(new: AddParser) -> None:
+    command = _command(
+        new,
+        "reproduce",
+        "make every run, table and result of the study",
+        "Make what is missing, out of date or damaged of the tables asked for and of the runs they are drawn up from:\n"
+        "runs in DATA/runs, tables in DATA/tables, the map in DATA/map, and RESULTS.md beside DATA once all tables are\n"
+        "there. What is only needed on the way lies in build/study beside DATA. Interrupted or killed, the same\n"
+        "command goes on where it was.",
+        "  python -m mpd2 reproduce\n"
+        "  python -m mpd2 reproduce overall budget\n"
+        "  python -m mpd2 reproduce --list\n"
+        "  python -m mpd2 reproduce --seeds 2 --epochs 5 --data small/data",
+    )
+    command.add_argument(
+        "tables", nargs="*", metavar="NAME", help="tables to make, or all (default: all); --list names them"
+    )
+    command.add_argument("--table", type=Path, default=TABLE, help=f"CSV or Parquet file (default: {TABLE})")
+    command.add_argument("--data", type=Path, default=DATA, help=f"folder for what is made (default: {DATA})")
+    command.add_argument("--seeds", type=seeds, help="how many seeds from 42 on, or a list of them (default: 10)")
+    command.add_argument("--epochs", type=count, help="most passes of a router (default: as configured)")
+    command.add_argument("--list", action="store_true", help="say what there is and what is missing, and make nothing")
+    command.add_argument(
+        "--force", action="store_true", help="draw up the tables again from the runs there are; to train a run again, "
+        "remove its folder"
+    )
 
 
 def _add_bench(new: AddParser) -> None:

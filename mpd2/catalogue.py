@@ -1,0 +1,233 @@
+"""The tables of the study: how each is drawn up, where it is kept, and whether it is up to date.
+
+A run vouches for itself: it holds its recipe and the hashes of its files. The index beside the tables vouches for them:
+it holds the recipes of each one's runs, what these predicted, and the hash of its file.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from mpd2 import curves, tables
+from mpd2.arrays import Floats
+from mpd2.embedding import MapParameters, fit_map, load_map, save_map
+from mpd2.errors import UserError
+from mpd2.evidence import Evidence
+from mpd2.files import digest, replacing
+from mpd2.intervals import resample_weights
+from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.studies import (
+    ABLATIONS_RUN,
+    BUDGETS,
+    CONDITIONS,
+    MISSING,
+    OBJECTIVE,
+    OUT_OF_DATE,
+    REGULARISATION,
+    ROUTERS,
+    TARGETS,
+    Study,
+    short_hash,
+)
+
+DRAWN_UP = 1  # raise when code changes so that the same runs give other tables
+DIGITS = 6  # that a table keeps of a figure
+INDEX = "index.json"
+MAP = "map"
+
+
+class Material:
+    """What tables are drawn up from, read once for all of them."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+
+    @cached_property
+    def methods(self) -> Evidence:
+        """Every contender on the test cases."""
+        return self.study.evidence()
+
+    @cached_property
+    def deployable(self) -> Evidence:
+        """The same without those that need the answers."""
+        return _part(self.methods, [name for name in self.methods.outcomes if name not in NOT_DEPLOYABLE])
+
+    @cached_property
+    def weights(self) -> Floats:
+        """The resamples that all tables of methods share, [R, N]."""
+        return resample_weights(self.methods.cohort)
+
+    @cached_property
+    def conditions(self) -> Evidence:
+        """Every condition of the ablations on the test cases."""
+        return self.study.ablation(CONDITIONS)
+
+
+@dataclass(frozen=True)
+class Table:
+    """What a table shows, how it is drawn up, and from which runs: the contenders' or the ablations'."""
+
+    title: str
+    draw_up: Callable[[Material], pd.DataFrame]
+    of_ablations: bool = False
+
+
+def _for_both_routers(table: Callable[..., pd.DataFrame]) -> Callable[[Material], pd.DataFrame]:
+    def draw_up(material: Material) -> pd.DataFrame:
+        return pd.concat([table(material.methods, name, material.weights) for name in ROUTERS], ignore_index=True)
+
+    return draw_up
+
+
+def _wins(material: Material) -> pd.DataFrame:
+    names = material.methods.outcomes
+    return pd.concat([tables.reader_wins(material.methods, n, material.weights) for n in names], ignore_index=True)
+
+
+def _effects(material: Material) -> pd.DataFrame:
+    """What each condition changes: terms against the full objective, budgets against none."""
+    metrics = tuple(dict.fromkeys((*tables.OBJECTIVE, *tables.REGULARISATION)))
+    pairs = [(first, "full") for first in OBJECTIVE if first != "full"]
+    pairs += [(first, "noal") for first in BUDGETS if first != "noal"]
+    parts = [tables.ablation_difference(_part(material.conditions, pair), *pair, metrics) for pair in pairs]
+    return pd.concat(parts, ignore_index=True)
+
+
+def _risk(material: Material) -> pd.DataFrame:
+    signals = curves.RISK_SIGNALS
+    return pd.concat([curves.risk_curves(material.methods, s, material.weights) for s in signals], ignore_index=True)
+
+
+TABLES: dict[str, Table] = {
+    "overall": Table("every method on all test cases", lambda m: tables.overall(m.methods, m.weights)),
+    "cohorts": Table("the same in each cohort", lambda m: tables.cohorts(m.methods, m.weights)),
+    "paired": Table("every method against either router, case by case", _for_both_routers(tables.paired)),
+    "collapse": Table("how the load is spread over the readers", lambda m: tables.collapse(m.methods, m.weights)),
+    "retention": Table("the cases left to the AI", lambda m: tables.retention(m.methods, m.weights)),
+    "readers": Table("every reader, and every method on that reader's cases",
+                     lambda m: tables.readers(m.methods, m.weights)),
+    "gaps": Table("how far either router's F1 is above each reader's", _for_both_routers(tables.reader_gaps)),
+    "wins": Table("against how many readers a method has the higher F1", _wins),
+    "objective": Table("what each term of the objective does",
+                       lambda m: tables.objective(m.study.ablation(OBJECTIVE)), of_ablations=True),
+    "regularisation": Table("what the regularisers do to the readers' load",
+                            lambda m: tables.regularisation(m.study.ablation(REGULARISATION)), of_ablations=True),
+    "budget": Table("how well a budget is kept",
+                    lambda m: tables.budget_control(m.study.ablation(BUDGETS), TARGETS), of_ablations=True),
+    "effects": Table("differences between conditions, seed by seed", _effects, of_ablations=True),
+    "risk": Table("clinical cost by how hard a case is", _risk),
+    "tradeoff": Table("scores against costs, and who is on the front",
+                      lambda m: curves.tradeoff(m.deployable, m.weights)),
+    "deferral": Table("cost at any rate of deferral", lambda m: curves.deferral_curves(m.methods)),
+}  # fmt: skip
+NAMES = (*TABLES, MAP)
+
+
+def runs_of(study: Study, name: str) -> tuple[str, ...]:
+    """The runs a table is drawn up from; the map needs none."""
+    if name == MAP:
+        return ()
+    return (ABLATIONS_RUN,) if TABLES[name].of_ablations else tuple(study.contenders)
+
+
+def table_path(study: Study, name: str) -> Path:
+    """Where a table is kept; the map is a folder."""
+    return study.data / MAP if name == MAP else study.data / "tables" / f"{name}.csv"
+
+
+def index_path(study: Study) -> Path:
+    """Where it is written what the tables were drawn up from."""
+    return study.data / "tables" / INDEX
+
+
+class Inventory:
+    """What there is of a study, looked up once. A fault says why something has to be made; none if it need not."""
+
+    def __init__(self, study: Study) -> None:
+        self.study = study
+        self.recipes = {run: study.recipe(run) for run in (*study.contenders, ABLATIONS_RUN)}
+        self.run_faults = {run: study.fault(run) for run in self.recipes}
+        self.contents = {run: study.content(run) for run, fault in self.run_faults.items() if fault is None}
+        self.index = _read_index(study)
+
+    def stamp(self, name: str) -> str:
+        """What a table should be drawn up from, as a hash."""
+        return short_hash([DRAWN_UP, {run: self.recipes[run] for run in runs_of(self.study, name)}])
+
+    def table_fault(self, name: str) -> str | None:
+        """The fault of a table; one drawn up from runs that are not shipped needs none of them."""
+        if name == MAP:
+            return _map_fault(self.study)
+        entry, path = self.index.get(name), table_path(self.study, name)
+        if entry is None or not path.is_file():
+            return MISSING
+        present = {run: self.contents[run] for run in runs_of(self.study, name) if run in self.contents}
+        if entry["stamp"] != self.stamp(name) or any(entry["runs"].get(run) != told for run, told in present.items()):
+            return OUT_OF_DATE
+        return None if digest(path) == entry["file"] else f"{path}: damaged or changed since it was drawn up"
+
+    def draw_up(self, name: str, material: Material) -> None:
+        """Make a table and enter it in the index."""
+        if name == MAP:
+            save_map(fit_map(self.study.cohort, MapParameters()), table_path(self.study, name))
+            return
+        path = table_path(self.study, name)
+        with replacing(path) as draft:
+            rounded(TABLES[name].draw_up(material)).to_csv(draft, index=False, lineterminator="\n")
+        runs = {run: self.contents[run] for run in runs_of(self.study, name)}
+        self.index[name] = {"stamp": self.stamp(name), "runs": runs, "file": digest(path)}
+        with replacing(index_path(self.study)) as draft:
+            draft.write_text(json.dumps(self.index, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def read_table(data: Path, name: str) -> pd.DataFrame:
+    """A table of the study in the folder `data`."""
+    path = data / "tables" / f"{name}.csv"
+    if not path.is_file():
+        raise UserError(f"{path}: there is no such table; `python -m mpd2 reproduce {name}` makes it")
+    return pd.read_csv(path)
+
+
+def rounded(frame: pd.DataFrame) -> pd.DataFrame:
+    """With as many digits as are kept, and no negative zero.
+
+    >>> rounded(pd.DataFrame({"a": [0.12345678, -1e-17]}))["a"].tolist()
+    [0.123457, 0.0]
+    """
+    return frame.round(DIGITS).replace(-0.0, 0.0)
+
+
+def _part(evidence: Evidence, names: Sequence[str]) -> Evidence:
+    return Evidence(evidence.cohort, evidence.costs, {name: evidence.outcomes[name] for name in names})
+
+
+def _map_fault(study: Study) -> str | None:
+    folder = table_path(study, MAP)
+    if not folder.exists():
+        return MISSING
+    try:
+        layout = load_map(folder, study.cohort)
+    except UserError as error:
+        return str(error)
+    return None if layout.parameters == MapParameters() else OUT_OF_DATE
+
+
+def _read_index(study: Study) -> dict[str, Any]:
+    """The sound entries of the index; without one a table is missing and drawn up anew."""
+    try:
+        found = json.loads(index_path(study).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    entries = found.items() if isinstance(found, dict) else ()
+    return {name: entry for name, entry in entries if name in TABLES and _is_entry(entry)}
+
+
+def _is_entry(entry: Any) -> bool:
+    return isinstance(entry, dict) and set(entry) == {"stamp", "runs", "file"} and isinstance(entry["runs"], dict)

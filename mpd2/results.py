@@ -1,0 +1,216 @@
+"""RESULTS.md: the tables of the study, beside what the paper prints, and in words what they do to its claims."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from mpd2.findings import FAILS, HARDLY, HOLDS, OF_ROUTERS, OF_THE_OBJECTIVE, RATHER, Estimate, Figures, listed
+from mpd2.intervals import LEVEL, RESAMPLES, TAILS
+from mpd2.manifest import Manifest
+from mpd2.metrics import BEST_ORACLE
+from mpd2.studies import PAPER_RUN, ROUTERS
+from mpd2.views import Rows, cell, number, view
+
+LAST_DIGIT = 0.0006  # what printing three decimals can hide
+PAPER_SEEDS = 10  # behind each mean the paper prints
+FURTHEST = 3  # departures named for a method
+Z = float(stats.norm.ppf(TAILS[1]))
+
+SECTIONS = {
+    "overall": "Every method on all test cases",
+    "paired": "Differences on the same cases",
+    "tradeoff": "Scores against costs",
+    "cohorts": "In each cohort",
+    "collapse": "How the load is spread over the readers",
+    "retention": "The cases left to the AI",
+    "readers": "The readers alone",
+    "gaps": "The routers against each reader",
+    "wins": "Every method against the readers",
+    "risk": "By how hard a case is",
+    "deferral": "At any rate of deferral",
+    "objective": "Terms of the objective",
+    "regularisation": "The regularisers",
+    "budget": "The budget",
+    "effects": "What each condition changes",
+}
+"""The tables in the order in which they are told, with their headings."""
+
+NOTES = {
+    "paired": "Method less router, mean over members, with the interval over resamples of cases: in a row whose "
+    "interval leaves out 0 the two differ beyond chance.",
+    "tradeoff": "Whether a method is on the front of the plane (nobody is better in both), and in which share of "
+    "resamples it is. Methods that cannot be deployed are left out.",
+    "deferral": "Total cost if a price on deferral is moved until that share of cases is deferred. The least one is "
+    "found with hindsight, on the test cases.",
+    "wins": "Against how many readers a method's F1 is higher on the reader's own cases.",
+    "effects": "Seed by seed, with Student's interval over seeds.",
+    "risk": "Clinical cost in five strata of equal size, from the easiest (1) to the hardest.",
+}
+
+
+def results(tables: Mapping[str, pd.DataFrame], manifest: Manifest) -> str:
+    """The whole document, the same for the same tables."""
+    figures = Figures(tables, manifest)
+    parts = [
+        "# Results",
+        "Written by `python -m mpd2 reproduce` from the files in `data/tables`; every figure and every verdict below "
+        "follows from them.",
+        "## Read this first",
+        _bullets(_cautions(figures)),
+        "## Which of the paper's claims hold here",
+        *_claims(figures),
+        "## One run or ten?",
+        *_one_or_ten(figures),
+    ]
+    for name, heading in SECTIONS.items():
+        parts += [f"## {heading}", *([NOTES[name]] if name in NOTES else []), markdown(view(name, figures))]
+        parts += [agreement(figures, name)] if "published" in tables[name] else []
+        parts += [_ours(figures)] if name == "paired" else []
+    return "\n\n".join(parts) + "\n"
+
+
+def markdown(rows: Rows) -> str:
+    """Rows as a table, their first row as its heads."""
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([lines[0], "|" + " --- |" * len(rows[0]), *lines[1:]])
+
+
+def _bullets(sentences: Sequence[str]) -> str:
+    return "\n".join(f"- {sentence}" for sentence in sentences)
+
+
+def _cautions(figures: Figures) -> list[str]:
+    """What the figures can bear: where readings come from, and how sure a number is."""
+    rows = figures.tables["cohorts"]
+    sizes = dict(zip(rows["cohort"], rows["n"], strict=True))
+    total = figures.of("overall", metric="TotalCost")
+    cases = sum(sizes.values())
+    entries = [entry for entry in figures.manifest.cohorts if entry.key in sizes]
+    readings = [f"those of {entry.name} are {entry.readings} ({sizes[entry.key]} test cases)" for entry in entries]
+    made = [entry.name for entry in entries if entry.readings != "real"]
+    errors = [(total[name].high - total[name].low) / (2 * Z) for name in ROUTERS]
+    paired = [told.high - told.low for name in ROUTERS for told in figures.against(name, "TotalCost").values()]
+    oracle = figures.of("readers", by="reader", metric="Acc", method=BEST_ORACLE)[BEST_ORACLE]
+    return [
+        "Research software, not a medical device.",
+        f"Where the readings come from: {listed(readings)}."
+        + (f" What is said of {listed(made)} is not said of people who looked at these images." if made else ""),
+        f"Truth and readings are tied, so readers, and committees above all, look better here than they would in a "
+        f"clinic: some reader on hand is right in {oracle.value:.1%} of the {cases} test cases.",
+        "Rows marked as not deployable know the answers; they bound the others.",
+        f"Figures are means ± standard deviation over {figures.seeds} seeds. Intervals are {LEVEL:.0%}: over "
+        f"{RESAMPLES} resamples of cases for methods, Student's over seeds for ablations. They are for one figure at a "
+        "time: of twenty ties, one looks like a difference.",
+        f"At N = {cases} the standard error of a router's total cost is about {np.mean(errors):.3f}. A difference of "
+        f"two methods on the same cases is known to about ±{np.median(paired) / 2:.3f}; less cannot be seen.",
+        "The baselines are our own implementations after their papers. The groups of MPD² are found in the state a "
+        "router sees; the paper found them in image embeddings, which are not released.",
+    ]
+
+
+def _claims(figures: Figures) -> list[str]:
+    found = [(claim.statement, [claim.check(figures, name) for name in ROUTERS]) for claim in OF_ROUTERS]
+    ablated = [(claim.statement, claim.check(figures, PAPER_RUN)) for claim in OF_THE_OBJECTIVE]
+    rows = [["of the router", *(figures.titles[name] for name in ROUTERS)]]
+    rows += [[statement, *(finding.verdict for finding in both)] for statement, both in found]
+    own = [["of its training", figures.titles[PAPER_RUN]]]
+    own += [[statement, finding.verdict] for statement, finding in ablated]
+    detail = [
+        "\n".join([
+            f"{statement}.",
+            *(f"  - {figures.titles[n]}: **{one.verdict}**. {one.text}" for n, one in zip(ROUTERS, both, strict=True)),
+        ])
+        for statement, both in found
+    ]
+    detail += [f"{statement}.\n  - **{one.verdict}**. {one.text}" for statement, one in ablated]
+    return [
+        f"Compared methods are those of the paper's main table: {figures.named(figures.compared)}. *{HOLDS}* and "
+        f"*{FAILS}* are beyond chance: the intervals leave no other reading. *{RATHER}* and *{HARDLY}* are what the "
+        "figures say, and other cases or seeds could have said otherwise.",
+        markdown(rows),
+        markdown(own),
+        _bullets(detail),
+    ]
+
+
+def _one_or_ten(figures: Figures) -> list[str]:
+    """The paper's main row is one run, its full objective the mean of ten: which of them is ours like?"""
+    full = {metric: figures.of("objective", metric=metric)["full"] for metric in figures.tables["objective"]["metric"]}
+    rows, nearer = [["metric", "ours", "the paper's one run", "the paper's mean of ten"]], []
+    for metric in ("Acc", "F1", "MCC", "Defer", "ClinicalCost", "ExpertCost", "TotalCost"):
+        ours = figures.of("overall", metric=metric)[PAPER_RUN]
+        mean = full["DeferHard" if metric == "Defer" else metric].published
+        if metric == "TotalCost":  # not printed, but its two parts are
+            mean = full["ClinicalCost"].published + full["ExpertCost"].published
+        rows.append([metric, cell(ours), number(ours.published), number(mean)])
+        nearer += [metric] if abs(ours.value - mean) < abs(ours.value - ours.published) else []
+    ours = figures.of("overall", metric="TotalCost")[PAPER_RUN]
+    reach = _one_run(ours, figures.seeds)
+    where = "below" if ours.published < ours.value - reach else "above" if ours.published > ours.value + reach else "in"
+    return [
+        "The paper's main table shows one run of its router; the full objective of its ablations, which is the same "
+        "configuration, is the mean of ten.",
+        markdown(rows),
+        f"{figures.titles[PAPER_RUN]} is nearer to the mean of ten in {len(nearer)} of {len(rows) - 1} metrics"
+        f"{f' ({listed(nearer)})' if nearer else ''}, and to the one run in the others. Another run of ours would cost "
+        f"{ours.value - reach:.3f} to {ours.value + reach:.3f} in total; the printed {ours.published:.3f} lies {where} "
+        "that range.",
+    ]
+
+
+def _ours(figures: Figures) -> str:
+    """The two routers against each other, and the cheapest of all."""
+    paper, studio = ROUTERS
+    more = {metric: figures.of("paired", reference=paper, metric=metric)[studio] for metric in ("TotalCost", "F1")}
+    total = figures.of("overall", metric="TotalCost")
+    deployable = dict.fromkeys(figures.tables["tradeoff"]["method"])
+    least = min(deployable, key=lambda name: total[name].value)
+    told = ", ".join(f"{metric} {change}" for metric, change in more.items())
+    return (
+        f"{figures.titles[studio]} less {figures.titles[paper]}: {told}. The cheapest of the {len(deployable)} that "
+        f"can be deployed is {figures.titles[least]}, at {number(total[least].value)}."
+    )
+
+
+def agreement(figures: Figures, table: str) -> str:
+    """How many figures of a table are the printed ones, as far as seeds can tell, and where the others are."""
+    rows = figures.tables[table].dropna(subset=["published"])
+    counts: dict[str, list[bool]] = {}
+    apart: dict[str, list[tuple[float, str]]] = {}
+    for row in rows.to_dict("records"):
+        ours = Estimate(row["value"], row["low"], row["high"], row["sd"], row["published"])
+        if np.isnan(ours.value):
+            continue
+        same = abs(ours.value - ours.published) <= LAST_DIGIT + _allowance(ours, row["published_sd"], figures.seeds)
+        counts.setdefault(row["title"], []).append(same)
+        if not same:
+            where = f" in {figures.cohorts[row['cohort']]}" if row["cohort"] in figures.cohorts else ""
+            share = abs(ours.value - ours.published) / max(abs(ours.published), LAST_DIGIT)
+            told = f"{row['metric']}{where} {number(ours.value)} against {number(ours.published)}"
+            apart.setdefault(row["title"], []).append((share, told))
+    if not counts:
+        return "The paper prints none of these figures."
+    alike, all_of = sum(map(sum, counts.values())), sum(map(len, counts.values()))
+    told = f"Of {all_of} figures the paper prints, ours agree in {alike}, as far as the spread over seeds can tell."
+    parts = []
+    for title, departures in apart.items():
+        furthest = [words for _, words in sorted(departures, reverse=True)[:FURTHEST]]
+        parts.append(f"{title}: {sum(counts[title])} of {len(counts[title])} agree; furthest apart {listed(furthest)}.")
+    return " ".join([told, *parts])
+
+
+def _allowance(ours: Estimate, published_sd: float, seeds: int) -> float:
+    """How far a printed figure may be from ours by the luck of seeds: that of one run, or a mean of several."""
+    if np.isnan(published_sd):
+        return _one_run(ours, seeds)
+    spread = np.sqrt(np.nan_to_num(ours.sd) ** 2 / seeds + published_sd**2 / PAPER_SEEDS)
+    return float(stats.t.ppf(TAILS[1], seeds + PAPER_SEEDS - 2) * spread)
+
+
+def _one_run(ours: Estimate, seeds: int) -> float:
+    """How far one more run may be from the mean of ours."""
+    return float(stats.t.ppf(TAILS[1], max(seeds - 1, 1)) * np.nan_to_num(ours.sd) * np.sqrt(1 + 1 / seeds))

@@ -1,0 +1,186 @@
+"""The tables of the study as people read them: a few columns of words, ours beside what the paper prints."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+
+import numpy as np
+
+from mpd2 import tables
+from mpd2.curves import COSTS, SCORES
+from mpd2.findings import Estimate, Figures
+from mpd2.metrics import BEST_ORACLE
+from mpd2.studies import ROUTERS
+
+Rows = list[list[str]]
+"""The heads, then a row of cells each."""
+
+PRINTED = "in the paper"
+NOTHING = "–"
+RATES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of deferral, of which the curve is shown
+CHANGED = ("F1", "ClinicalCost", "ExpertCost", "TotalCost", "DeferSoft", "Top1", "EffExp")
+
+Column = Mapping[str, Estimate]
+"""A figure for each row, by the row's name."""
+
+
+def number(value: float) -> str:
+    """A figure with as many digits as are worth reading.
+
+    >>> number(0.8476), number(12.0), number(12.055), number(393.2), number(float("nan"))
+    ('0.848', '12', '12.1', '393', '–')
+    """
+    if np.isnan(value):
+        return NOTHING
+    if abs(value) >= 100 or (abs(value) > 1 and value == round(value)):
+        return f"{value:.0f}"
+    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}"
+
+
+def cell(told: Estimate) -> str:
+    """A figure and its spread over seeds, where it has one.
+
+    >>> cell(Estimate(0.9482, 0.93, 0.96, sd=0.0041)), cell(Estimate(0.755, 0.7, 0.8, sd=0.0))
+    ('0.948 ±.004', '0.755')
+    """
+    return number(told.value) + (f" ±{number(told.sd).removeprefix('0')}" if told.sd > 0 else "")
+
+
+def view(name: str, figures: Figures) -> Rows:
+    """One table, to be read."""
+    return VIEWS[name](figures)
+
+
+def _grid(columns: Mapping[str, Column], head: str) -> Rows:
+    """A row for each method; below it, what the paper prints where it prints anything."""
+    rows = [[head, *columns]]
+    for name, first in next(iter(columns.values())).items():
+        row = [column[name] for column in columns.values()]
+        rows.append([first.title, *map(cell, row)])
+        if not all(np.isnan(told.published) for told in row):
+            rows.append([PRINTED, *(number(told.published) for told in row)])
+    return rows
+
+
+def _plain(table: str, metrics: Sequence[str], head: str, figures: Figures) -> Rows:
+    return _grid({metric: figures.of(table, metric=metric) for metric in metrics}, head)
+
+
+def _by_cohort(table: str, metrics: Sequence[str], figures: Figures) -> Rows:
+    columns = {
+        f"{name} {metric}": figures.of(table, metric=metric, cohort=key)
+        for key, name in figures.cohorts.items()
+        for metric in metrics
+    }
+    return _grid(columns, "method")
+
+
+def _paired(figures: Figures) -> Rows:
+    columns = {
+        f"{metric}, less {figures.titles[router]}": figures.of("paired", reference=router, metric=metric)
+        for router in ROUTERS
+        for metric in ("TotalCost", "F1")
+    }
+    names = dict.fromkeys(figures.tables["paired"]["method"])
+    body = [[figures.titles[name], *(str(column.get(name, NOTHING)) for column in columns.values())] for name in names]
+    return [["method", *columns], *body]
+
+
+def _readers(figures: Figures) -> Rows:
+    """The readers alone; what methods do on their cases is in `gaps` and `wins`."""
+    columns = {
+        metric: {
+            name: figures.of("readers", metric=metric, reader=name)[name]
+            for name in (*figures.manifest.columns, BEST_ORACLE)
+        }
+        for metric in tables.MATCHED
+    }
+    return _grid(columns, "reader")
+
+
+def _gaps(figures: Figures) -> Rows:
+    rows = figures.tables["gaps"]
+    told = {router: rows[rows["method"] == router].to_dict("records") for router in ROUTERS}
+    heads = ["reader", "n", "its F1"]
+    for router in ROUTERS:
+        heads += [f"F1 of {figures.titles[router]}", "difference"]
+    body = []
+    for position, row in enumerate(told[ROUTERS[0]]):
+        cells = [row["reader_title"], str(row["n"]), number(row["reader_f1"])]
+        for router in ROUTERS:
+            ours = told[router][position]
+            cells += [number(ours["method_f1"]), str(Estimate(ours["difference"], ours["low"], ours["high"]))]
+        body.append(cells)
+    return [heads, *body]
+
+
+def _wins(figures: Figures) -> Rows:
+    body = [
+        [told["title"], f"{told['wins']} of {told['n']}", f"{told['low']:.0f} to {told['high']:.0f}",
+         f"{told['wins_all']:.0%}"]
+        for told in figures.tables["wins"].to_dict("records")
+    ]  # fmt: skip
+    return [["method", "readers with a lower F1", "resampled", "all of them"], *body]
+
+
+def _effects(figures: Figures) -> Rows:
+    rows = figures.tables["effects"]
+    body = []
+    for first, second in dict.fromkeys(zip(rows["first"], rows["second"], strict=True)):
+        told = figures.of("effects", by="metric", first=first, second=second)
+        body.append([f"{first} less {second}", *(str(told[metric]) for metric in CHANGED)])
+    return [["conditions", *CHANGED], *body]
+
+
+def _risk(figures: Figures) -> Rows:
+    rows = figures.tables["risk"]
+    strata = dict.fromkeys(zip(rows["signal"], rows["stratum"], strict=True))
+    columns = {f"{signal} {level}": figures.of("risk", signal=signal, stratum=level) for signal, level in strata}
+    names = next(iter(columns.values()))
+    body = [[told.title, *(number(column[name].value) for column in columns.values())] for name, told in names.items()]
+    return [["method", *columns], *body]
+
+
+def _tradeoff(figures: Figures) -> Rows:
+    """Whether a method is on the front of each plane, and in how many resamples."""
+    rows = figures.tables["tradeoff"].to_dict("records")
+    told = {
+        (row["method"], row["score"], row["cost"]): f"{'on' if row['on_front'] else 'off'}, {row['front_share']:.0%}"
+        for row in rows
+    }
+    planes = [(score, cost) for cost in COSTS for score in SCORES]
+    names = dict.fromkeys(row["method"] for row in rows)
+    body = [[figures.titles[name], *(told[name, *plane] for plane in planes)] for name in names]
+    return [["method", *(f"{score}, {cost}" for score, cost in planes)], *body]
+
+
+def _deferral(figures: Figures) -> Rows:
+    """Total cost along the curve, and where it is least."""
+    rows = figures.tables["deferral"]
+    rows = rows[rows["metric"] == "TotalCost"]
+    body = []
+    for title, curve in rows.groupby("title", sort=False):
+        rate, cost = curve["deferral"].to_numpy(float), curve["value"].to_numpy(float)
+        at = [number(float(np.interp(share, rate, cost))) if share <= rate.max() else NOTHING for share in RATES]
+        body.append([str(title), *at, f"{cost.min():.3f} at {rate[cost.argmin()]:.0%}"])
+    return [["method", *(f"{share:.0%} deferred" for share in RATES), "least"], *body]
+
+
+VIEWS: dict[str, Callable[[Figures], Rows]] = {
+    "overall": partial(_plain, "overall", tables.REPORTED, "method"),
+    "cohorts": partial(_by_cohort, "cohorts", ("F1", "Defer", "TotalCost")),
+    "paired": _paired,
+    "collapse": partial(_plain, "collapse", tables.COLLAPSE, "method"),
+    "retention": partial(_by_cohort, "retention", ("Share", "Acc", "ClinicalCost")),
+    "readers": _readers,
+    "gaps": _gaps,
+    "wins": _wins,
+    "objective": partial(_plain, "objective", tables.OBJECTIVE, "condition"),
+    "regularisation": partial(_plain, "regularisation", tables.REGULARISATION, "condition"),
+    "budget": partial(_plain, "budget", tables.BUDGET_CONTROL, "condition"),
+    "effects": _effects,
+    "risk": _risk,
+    "tradeoff": _tradeoff,
+    "deferral": _deferral,
+}

@@ -6,6 +6,8 @@ import altair as alt
 
 from mpd2.theme import AI, OTHER, READER, ROUTER, Mark
 
+Figure = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart | alt.ConcatChart
+
 METRIC_NAMES = {
     "TotalCost": "total cost",
     "Defer": "share deferred",

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from typing import Literal
 
-import altair as alt
 import vl_convert
+
+from mpd2.figures.common import Figure
 
 Kind = Literal["png", "svg"]
 MIME: dict[Kind, str] = {"png": "image/png", "svg": "image/svg+xml"}
 SCALE = 2.0  # pixels a unit in a PNG: sharp on a slide
 
 
-def render(figure: alt.TopLevelMixin, kind: Kind) -> bytes:
+def render(figure: Figure, kind: Kind) -> bytes:
     """A figure as PNG or SVG, on white."""
     spec = {**figure.to_dict(), "background": "white"}
     if kind == "png":

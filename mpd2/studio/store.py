@@ -1,4 +1,4 @@
-"""What pages read, loaded once for everybody and never changed. The key is always a run, a slice and the data's hash."""
+"""What pages read: loaded once for everybody, never changed."""
 
 from __future__ import annotations
 

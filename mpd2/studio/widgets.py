@@ -6,16 +6,16 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
-import altair as alt
 import pandas as pd
 import streamlit as st
 
+from mpd2.figures.common import Figure
 from mpd2.figures.export import MIME, render
 from mpd2.studio.registry import entry
 
 
 def chart(
-    figure: alt.TopLevelMixin, *, table: pd.DataFrame, key: str, alt_text: str, note: str = "", select: str | None = None
+    figure: Figure, *, table: pd.DataFrame, key: str, alt_text: str, note: str = "", select: str | None = None
 ) -> list[dict[str, Any]]:
     """A chart with its note and its data for download; the points picked, if it has a selection named `select`."""
     picked: list[dict[str, Any]] = []
@@ -23,7 +23,7 @@ def chart(
         st.altair_chart(figure, key=key, alt=alt_text)
     else:
         event = st.altair_chart(figure, key=key, alt=alt_text, on_select="rerun", selection_mode=select)
-        picked = list((event["selection"] or {}).get(select) or [])
+        picked = list(dict(event["selection"] or {}).get(select) or [])
     if note:
         st.caption(note)
     with st.container(horizontal=True):

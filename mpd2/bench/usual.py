@@ -1,7 +1,8 @@
 """One router written in the usual way: a module, a loader of single cases, loops over groups and numbers of readers.
 
-The stacked population is timed against it. Written from the paper's formulas alone and sharing no arithmetic with
-`router` and `losses`, it also checks them: with the same weights both have the same policy, loss and gradient.
+The stacked population is timed against it. It shares no arithmetic with `router` and `losses` and so checks them: with
+the same weights both have the same policy and loss, and the same gradient where no gate is shut. What `examples`
+prepares (costs, groups, prior, scales) goes into both and is not checked by it.
 """
 
 from __future__ import annotations

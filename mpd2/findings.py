@@ -44,6 +44,8 @@ class Estimate:
         return Estimate(self.value - other.value, self.low - other.high, self.high - other.low)
 
     def __str__(self) -> str:
+        if np.isnan(self.value):
+            return "–"
         value, low, high = (round(part, 3) + 0.0 for part in (self.value, self.low, self.high))  # no negative zero
         return f"{value:+.3f} [{low:+.3f}, {high:+.3f}]"
 
@@ -180,9 +182,9 @@ def undominated(figures: Figures, router: str) -> Finding:
             (planes["score"] == score) & (planes["cost"] == "TotalCost") & (planes["method"] == router)
         ].to_dict("records")
         parts.append(
-            f"in {score} and total cost at once {figures.named(beaten) or 'nobody'} is better; among all methods that "
-            f"can be deployed, ours included, it is {'on' if plane['on_front'] else 'behind'} the front, and on it in "
-            f"{plane['front_share']:.0%} of resamples"
+            f"better in {score} and total cost at once: {figures.named(beaten) or 'nobody'}; among all methods that "
+            f"can be deployed, ours included, it is {'on' if plane['on_front'] else 'behind'} the front (on it in "
+            f"{plane['front_share']:.0%} of resamples)"
         )
     return Finding(verdict(all_margins), sentence("; ".join(parts)))
 

@@ -164,7 +164,7 @@ def _add_reproduce(new: AddParser) -> None:
         "reproduce",
         "make every run, table and result of the study",
         "Make what is missing, out of date or damaged of the tables asked for and of the runs they are drawn up from:\n"
-        "runs in DATA/runs, tables in DATA/tables, the map in DATA/map, and RESULTS.md beside DATA once all tables are\n"
+        "runs in DATA/runs, tables in DATA/tables, the map in DATA/map, and RESULTS.md beside DATA once they are all\n"
         "there. What is only needed on the way lies in build/study beside DATA. Interrupted or killed, the same\n"
         "command goes on where it was.",
         "  python -m mpd2 reproduce\n"

@@ -1,0 +1,183 @@
+"""A verdict follows from the figures, whichever way they fall."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tiny_study import few_cases, tiny_tables
+
+from mpd2 import findings
+from mpd2.findings import (
+    FAILS,
+    HARDLY,
+    HOLDS,
+    OF_ROUTERS,
+    OF_THE_OBJECTIVE,
+    RATHER,
+    UNKNOWN,
+    Estimate,
+    Figures,
+    verdict,
+)
+from mpd2.studies import BUDGETS, PAPER_RUN, ROUTERS, TARGETS
+
+Tables = dict[str, pd.DataFrame]
+Put = Callable[..., None]
+
+finite = st.floats(-1e6, 1e6)
+estimates = st.tuples(finite, finite, finite).map(lambda ends: Estimate(*[sorted(ends)[i] for i in (1, 0, 2)]))
+
+
+@given(estimates, estimates, finite)
+def test_the_interval_of_a_difference_holds_every_difference_of_its_ends(
+    one: Estimate, other: Estimate, constant: float
+) -> None:
+    apart = one - other
+    assert apart.low <= apart.value <= apart.high
+    assert apart.low == pytest.approx(min(a - b for a in (one.low, one.high) for b in (other.low, other.high)))
+    turned = -one
+    assert -turned == one
+    assert (one + constant).high == one.high + constant
+
+
+@pytest.mark.parametrize(
+    ("margins", "word"),
+    [
+        ([(1, 0.5, 2), (3, 1, 4)], HOLDS),
+        ([(1, 0.5, 2), (3, -1, 4)], RATHER),
+        ([(1, 0.5, 2), (-3, -4, 1)], HARDLY),
+        ([(1, 0.5, 2), (-3, -4, -1)], FAILS),
+        ([(0, 0, 0)], HARDLY),
+        ([(float("nan"),) * 3], HARDLY),
+        ([], UNKNOWN),
+    ],
+)
+def test_a_verdict_is_sure_only_where_every_interval_is(margins: Sequence[tuple[float, ...]], word: str) -> None:
+    assert verdict([Estimate(*margin) for margin in margins]) == word
+
+
+# How the figures must fall for a claim to hold, or not to: `so` is 1 or -1.
+
+
+def cheapest(put: Put, router: str, so: int) -> None:
+    put("paired", so, reference=router, metric="TotalCost")
+
+
+def best_scores(put: Put, router: str, so: int) -> None:
+    for metric in ("F1", "MCC"):
+        put("paired", -so, reference=router, metric=metric)
+
+
+def undominated(put: Put, router: str, so: int) -> None:
+    put("paired", so, reference=router, metric="TotalCost")
+    for metric in ("F1", "MCC"):
+        put("paired", 1, reference=router, metric=metric)
+
+
+def cheapest_in_cohorts(put: Put, router: str, so: int) -> None:
+    put("cohorts", so, metric="TotalCost")
+    put("cohorts", -so, metric="TotalCost", method=router)
+
+
+def least_concentrated(put: Put, router: str, so: int) -> None:
+    for metric in ("Top1", "Top2"):
+        put("collapse", so, metric=metric)
+        put("collapse", -so, metric=metric, method=router)
+
+
+def safe_where_kept(put: Put, router: str, so: int) -> None:
+    for place, key in enumerate(["refuge", "chaksu", "origa"]):
+        put("retention", place, metric="ClinicalCost", cohort=key, method="ai")
+        put("retention", place - so, metric="ClinicalCost", cohort=key, method=router)
+        put("retention", 5 - so * place, metric="Share", cohort=key, method=router)
+
+
+def resilient(put: Put, router: str, so: int) -> None:
+    put("risk", 0, stratum=1)
+    put("risk", so, stratum=5)
+    put("risk", -so, stratum=5, method=router)
+
+
+def fees_matter(put: Put, router: str, so: int) -> None:
+    for metric in ("ExpertCost", "DeferSoft"):
+        put("effects", so, first="no-fees", metric=metric)
+
+
+def clinical_cost_alone_defers(put: Put, router: str, so: int) -> None:
+    put("objective", so, method="clinical-only", metric="DeferHard")
+
+
+def regularisers_spread(put: Put, router: str, so: int) -> None:
+    for metric, sign in (("Top1", 1), ("HHI", 1), ("EffExp", -1)):
+        put("effects", so * sign, first="no-gsdp-rank-js", metric=metric)
+
+
+def regularisers_are_free(put: Put, router: str, so: int) -> None:
+    put("effects", so, first="no-gsdp-rank-js", metric="ClinicalCost")
+    put("effects", -so, first="no-gsdp-rank-js", metric="F1")
+
+
+def budget_is_kept(put: Put, router: str, so: int) -> None:
+    for place, name in enumerate(name for name, target in TARGETS.items() if target is not None):
+        put("budget", place, method=name, metric="DeferSoft")
+        put("budget", -so, method=name, metric="GapSoft")
+
+
+def budget_is_cheap(put: Put, router: str, so: int) -> None:
+    for name in set(BUDGETS) - {"noal"}:
+        put("effects", so, first=name, second="noal", metric="F1")
+
+
+def found(check: str, router: str, so: int, spread: float) -> str:
+    """The verdict once the figures are put where the claim says, or where it says not."""
+    tables = {name: rows.copy() for name, rows in tiny_tables().items()}
+
+    def put(table: str, value: float, **where: object) -> None:
+        rows = tables[table]
+        there = pd.Series(True, rows.index)
+        for column, wanted in where.items():
+            there &= rows[column] == wanted
+        assert there.any()
+        for column, end in (("value", 0.0), ("difference", 0.0), ("low", -spread), ("high", spread)):
+            if column in rows:
+                rows[column] = rows[column].astype(float).mask(there, value + end)
+
+    globals()[check](put, router, so)
+    return getattr(findings, check)(Figures(tables, few_cases().manifest), router).verdict
+
+
+CLAIMS = [claim.check.__name__ for claim in (*OF_ROUTERS, *OF_THE_OBJECTIVE)]
+
+
+@pytest.mark.parametrize("check", [name for name in CLAIMS if name != "beats_every_reader"])
+def test_a_claim_holds_or_fails_with_the_figures_it_is_about(check: str) -> None:
+    routers = ROUTERS if check in {claim.check.__name__ for claim in OF_ROUTERS} else (PAPER_RUN,)
+    for router in routers:
+        words = [found(check, router, so, spread) for so in (1, -1) for spread in (0.01, 10)]
+        assert words == [HOLDS, RATHER, FAILS, HARDLY]
+
+
+@pytest.mark.parametrize(
+    ("wins", "wins_all", "word"),
+    [("n", 0.95, HOLDS), ("n", 0.94, RATHER), (0, 0.06, HARDLY), (0, 0.05, FAILS)],
+)
+def test_all_readers_are_beaten_or_not(wins: object, wins_all: float, word: str) -> None:
+    tables = tiny_tables()
+    rows = tables["wins"].assign(wins_all=wins_all, wins=tables["wins"]["n"] if wins == "n" else wins)
+    figures = Figures({**tables, "wins": rows}, few_cases().manifest)
+    assert findings.beats_every_reader(figures, PAPER_RUN).verdict == word
+
+
+def test_the_text_says_what_the_tables_say() -> None:
+    figures = Figures(tiny_tables(), few_cases().manifest)
+    total = figures.of("overall", metric="TotalCost")
+    text = findings.cheapest(figures, PAPER_RUN).text
+    assert text.startswith(f"TotalCost {total[PAPER_RUN].value:.3f}, ")
+    assert all(figures.titles[name] in text for name in figures.compared)
+    assert figures.compared == ["ai", "mao", "keswani"]
+    wins = tiny_tables()["wins"].set_index("method").loc[PAPER_RUN]
+    assert f"Ahead in {wins['wins']} of 12 pairings" in findings.beats_every_reader(figures, PAPER_RUN).text

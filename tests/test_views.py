@@ -1,0 +1,55 @@
+"""Every table can be read."""
+
+from __future__ import annotations
+
+import pytest
+from tiny_study import few_cases, tiny_tables
+
+from mpd2.catalogue import TABLES
+from mpd2.findings import Figures
+from mpd2.views import NOTHING, PRINTED, VIEWS, number, view
+
+
+def figures(*names: str) -> Figures:
+    tables = tiny_tables()
+    return Figures({name: tables[name] for name in names or tables}, few_cases().manifest)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_view_needs_its_own_table_alone_and_is_a_rectangle(name: str) -> None:
+    rows = view(name, figures(name))
+    assert rows == view(name, figures())
+    assert len(rows) > 1
+    assert {len(row) for row in rows} == {len(rows[0])}
+    assert all(cell and "nan" not in cell for row in rows for cell in row)
+
+
+def test_every_table_has_a_view() -> None:
+    assert list(VIEWS) == list(TABLES)
+
+
+def test_ours_stands_above_what_the_paper_prints() -> None:
+    rows = view("overall", figures())
+    titles = [row[0] for row in rows]
+    ours, printed = rows[titles.index("Mao two-stage")], rows[titles.index("Mao two-stage") + 1]
+    assert printed[0] == PRINTED
+    assert printed[rows[0].index("TotalCost")] == "0.211"
+    told = figures().of("overall", metric="TotalCost")["mao"]
+    assert ours[rows[0].index("TotalCost")].startswith(number(told.value))
+    assert titles[titles.index("Random reader") + 1] != PRINTED
+    assert sum(title == PRINTED for title in titles) == 4
+
+
+def test_a_router_is_not_compared_with_itself() -> None:
+    rows = view("paired", figures())
+    itself = {row[0]: row[1:] for row in rows[1:]}
+    assert itself["MPD² (paper)"][:2] == [NOTHING, NOTHING]
+    assert NOTHING not in itself["MPD² (paper)"][2:] + itself["AI only"]
+
+
+def test_the_curve_begins_with_the_ai_and_ends_where_all_are_deferred() -> None:
+    rows = {row[0]: row for row in view("deferral", figures())}
+    alone = figures().of("overall", metric="TotalCost")["ai"].value
+    assert all(row[1] == number(alone) for title, row in rows.items() if title != "method")
+    always = figures().tables["deferral"].query("metric == 'TotalCost' and method == 'mao'")["value"].iloc[-1]
+    assert rows["Mao two-stage"][-2] == number(always)

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
 import sys
 from dataclasses import replace
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 import tiny_study
 from disk import names
+from rich.console import Console
 from tiny_study import DATA, EVERY_TABLE, Log, made
 from tiny_study import tiny_study as study_in
 
 from mpd2 import catalogue
 from mpd2.catalogue import MAP, TABLES, Inventory, read_table
 from mpd2.cli import main
+from mpd2.cli.reproduce import study_bar
 from mpd2.cohort import Cohort
 from mpd2.embedding import Map, MapParameters, Space
 from mpd2.errors import UserError
@@ -361,6 +365,21 @@ def test_a_smaller_study_does_not_replace_the_shipped_one(
 ) -> None:
     assert main(["reproduce", *option]) == 1
     assert "give its own with --data" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_the_bar_tells_step_epoch_and_time_left(terminal: bool, log: Log, finished: Path) -> None:
+    out = StringIO()
+    console = Console(file=out, force_terminal=terminal, width=80, highlight=False)
+    with study_bar(console) as (tell, say):
+        for standing in log.standings:
+            tell(standing)
+        say("mao: was damaged")
+    text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.getvalue())
+    assert "mao: was damaged" in text
+    assert re.search(r"23/23 deferral +0?0:0\d" if terminal else r"23/23 deferral, about 0 min left", text)
+    assert terminal or "\n2/23 paper\n" in text
+    assert max(map(len, re.split("[\r\n]", text))) <= 80
 
 
 # What is shipped

@@ -17,7 +17,7 @@ from mpd2.cli.inputs import cohort_of
 from mpd2.cli.output import aligned
 from mpd2.errors import UserError
 from mpd2.findings import Figures
-from mpd2.progress import LOG_EVERY, describe
+from mpd2.progress import LOG_EVERY
 from mpd2.reproduce import Standing, Tell, chosen, reproduce, results_path
 from mpd2.studies import ABLATIONS_RUN, SEEDS, Say, Study
 from mpd2.views import view
@@ -86,16 +86,15 @@ def study_bar(console: Console | None = None) -> Iterator[tuple[Tell, Say]]:
         bars.TimeRemainingColumn(compact=True),
     )
     # Steps differ in pace: only a long look back gives a steady estimate.
-    with bars.Progress(
-        *columns, console=console, disable=not console.is_terminal, speed_estimate_period=600
-    ) as bar:
+    shown = console.is_terminal
+    with bars.Progress(*columns, console=console, disable=not shown, speed_estimate_period=600) as bar:
         task = bar.add_task("looking at what there is", total=None)
 
         def tell(standing: Standing) -> None:
             text = words(standing)
             bar.update(task, completed=standing.done, total=standing.done + standing.left, description=text)
             epoch = standing.training.epoch if standing.training else 0
-            if not console.is_terminal and epoch % LOG_EVERY == 0:
+            if not shown and epoch % LOG_EVERY == 0:
                 left = bar.tasks[0].time_remaining
                 console.print(text + ("" if left is None else f", about {left / 60:.0f} min left"), soft_wrap=True)
 
@@ -106,4 +105,4 @@ def words(standing: Standing) -> str:
     """Where the study is."""
     place = f"{standing.step}/{standing.steps} {standing.name}"
     training = standing.training
-    return f"{place}, epoch {training.epoch}/{training.epochs}: {describe(training)}" if training else place
+    return f"{place}, epoch {training.epoch}/{training.epochs}" if training else place

@@ -22,7 +22,7 @@ ORDINARY = (MISSING, OUT_OF_DATE, FORCED, FOLLOWS)  # reasons to make something 
 RESULTS = "RESULTS.md"
 
 # Seconds on two cores; they only decide what is shown as time left.
-ROUTER_EPOCH, NETWORK, TABLE, LAYOUT = 0.05, 1.5, 3.0, 30.0
+ROUTER_EPOCH, NETWORK, TABLE, LAYOUT = 0.05, 0.5, 1.5, 30.0
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def reproduce(study: Study, names: Sequence[str], force: bool, tell: Tell, say: 
         runs, stale = to_make(Inventory(study), names, force)
         for why in (runs | stale).values():
             if why not in ORDINARY:
-                say(f"{why}: it is made anew")
+                say(f"{why.partition(';')[0]}: made anew")
         pace = _Pace({name: _seconds(study, name) for name in (*runs, *stale)}, tell)
         for name in runs:
             with pace.step(name) as on_epoch:

@@ -171,7 +171,7 @@ def test_a_damaged_run_is_made_anew_with_a_message_and_says_the_same(place: Path
     weights.write_bytes(weights.read_bytes()[:-1] + b"x")
     log = Log()
     assert made(study, log=log) == ["mao"]
-    assert log.said == [f"{weights}: damaged or changed since the run was written; make the run anew: it is made anew"]
+    assert log.said == [f"{weights}: damaged or changed since the run was written: made anew"]
     assert contents(place) == before
 
 
@@ -182,7 +182,7 @@ def test_a_damaged_table_is_drawn_up_anew_with_a_message_and_trains_nothing(name
     path.write_text(path.read_text().replace("0.", "1.", 1))
     log = Log()
     assert made(study, log=log) == [name]
-    assert log.said == [f"{path}: damaged or changed since it was drawn up: it is made anew"]
+    assert log.said == [f"{path}: damaged or changed since it was drawn up: made anew"]
     assert contents(place) == before
 
 
@@ -378,7 +378,7 @@ def test_the_bar_tells_step_epoch_and_time_left(terminal: bool, log: Log, finish
     text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", out.getvalue())
     assert "mao: was damaged" in text
     assert re.search(r"23/23 deferral +0?0:0\d" if terminal else r"23/23 deferral, about 0 min left", text)
-    assert terminal or "\n2/23 paper\n" in text
+    assert terminal or "\n2/23 paper" in text
     assert max(map(len, re.split("[\r\n]", text))) <= 80
 
 

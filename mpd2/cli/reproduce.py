@@ -44,7 +44,7 @@ def run(args: Namespace) -> int:
 def study_of(args: Namespace) -> Study:
     """The study asked for; one of another size or table does not overwrite the shipped one."""
     own = args.table != TABLE or args.seeds is not None or args.epochs is not None
-    if own and args.data == DATA:
+    if own and args.data.resolve() == DATA.resolve():
         raise UserError(f"a study of another table or size would replace the one in {DATA}; give its own with --data")
     seeds = SEEDS if args.seeds is None else args.seeds
     seeds = tuple(range(SEEDS[0], SEEDS[0] + seeds)) if isinstance(seeds, int) else seeds

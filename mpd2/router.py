@@ -32,13 +32,17 @@ class Noise:
     """What is random in a training step."""
 
     gates: Tensor  # [E, B, M] logistic, η
-    keeps: Tensor  # [E, B, len(BLOCKS) · width] 0 or 1
-    dropout: float
+    factors: Tensor  # [E, B, len(BLOCKS) · width] 0 for a unit left out, 1 / (1 - dropout) for one that stays
 
-    def keep(self, block: str, width: int) -> Tensor:
+    @staticmethod
+    def of(gates: Tensor, keeps: Tensor, dropout: float) -> Noise:
+        """From which units stay, bool; all blocks at once, because converting costs more than multiplying."""
+        return Noise(gates, keeps.to(gates.dtype) / (1 - dropout))
+
+    def factor(self, block: str, width: int) -> Tensor:
         """The dropout factor of one block, [E, B, width]."""
         start = BLOCKS.index(block) * width
-        return self.keeps[..., start : start + width] * (1 / (1 - self.dropout))
+        return self.factors[..., start : start + width]
 
 
 @dataclass(frozen=True)
@@ -194,7 +198,7 @@ def _block(weights: Mapping[str, Tensor], name: str, inputs: Tensor, noise: Nois
     hidden = torch.relu(_linear(weights, name, inputs))
     hidden = functional.layer_norm(hidden, hidden.shape[-1:])
     hidden = torch.addcmul(weights[f"{name}.shift"][:, None], hidden, weights[f"{name}.scale"][:, None])
-    return hidden if noise is None else hidden * noise.keep(name, hidden.shape[-1])
+    return hidden if noise is None else hidden * noise.factor(name, hidden.shape[-1])
 
 
 def _linear(weights: Mapping[str, Tensor], name: str, inputs: Tensor) -> Tensor:

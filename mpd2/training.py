@@ -192,10 +192,10 @@ class _Crew:
     def _optimiser(self) -> torch.optim.AdamW:
         """AdamW with one parameter a member, so that each has its own step size; the moments are ours to save."""
         rows = [torch.nn.Parameter(row) for row in self.weights.flat]
-        groups = [
-            {"params": [row], "lr": c.training.learning_rate, "weight_decay": c.training.weight_decay}
-            for row, c in zip(rows, self.configs, strict=True)
-        ]
+        alike: dict[tuple[float, float], list[torch.nn.Parameter]] = {}  # one call for all who step alike
+        for row, config in zip(rows, self.configs, strict=True):
+            alike.setdefault((config.training.learning_rate, config.training.weight_decay), []).append(row)
+        groups = [{"params": some, "lr": rate, "weight_decay": decay} for (rate, decay), some in alike.items()]
         optimiser = torch.optim.AdamW(groups, fused=True)
         done = float(self.state.epoch * (len(self.bounds) - 1))
         for position, row in enumerate(rows):
@@ -235,7 +235,7 @@ class _Crew:
         self, state: Tensor, available: Tensor, group: Tensor, cost: Tensor, gates: Tensor, keeps: Tensor
     ) -> Tensor:
         """One optimiser step of every member; the terms of its loss, [A, STEP_TERMS]."""
-        noise = Noise(gates, keeps, self.dropout)
+        noise = Noise.of(gates, keeps, self.dropout)
         policy = soft_policy(self.leaves, self.course.normaliser, state, available, self.floor, noise)
         routing = losses.routing_cost(policy, cost)
         gsdp = losses.gsdp(policy, group, self.prior, self.detach)

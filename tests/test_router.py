@@ -62,7 +62,7 @@ class Setting:
         self.normaliser = Normaliser(*self.tensor(np.stack([np.full(len(STATE), 0.5), np.full(len(STATE), 0.3)])))
         gates = self.tensor(self.random.logistic(size=mask.shape))
         keeps = torch.tensor(self.random.random((self.members, self.cases, len(BLOCKS) * WIDTH)) < 0.9)
-        self.noise = Noise(gates, keeps, network.dropout) if noisy else None
+        self.noise = Noise.of(gates, keeps, network.dropout) if noisy else None
 
     def tensor(self, values: np.ndarray) -> torch.Tensor:
         return torch.tensor(values, dtype=self.dtype)
@@ -266,7 +266,7 @@ def test_readers_in_another_order_get_the_same_shares_and_leave_the_deferral(mas
             setting.weights[f"{head}.{part}"] = setting.weights[f"{head}.{part}"][..., order]
     setting.available = setting.available[..., order]
     if setting.noise:
-        setting.noise = Noise(setting.noise.gates[..., order], setting.noise.keeps, setting.noise.dropout)
+        setting.noise = Noise(setting.noise.gates[..., order], setting.noise.factors)
     after = setting.policy()
     assert torch.equal(after.defer, before.defer)
     torch.testing.assert_close(after.allocation, before.allocation[..., order])
@@ -278,7 +278,7 @@ def test_each_member_sees_its_own_batch_alone(mask, seed, noisy):
     setting = Setting(mask, seed, noisy)
     together = setting.policy()
     last = slice(-1, None)
-    noise = setting.noise and Noise(setting.noise.gates[last], setting.noise.keeps[last], setting.noise.dropout)
+    noise = setting.noise and Noise(setting.noise.gates[last], setting.noise.factors[last])
     weights = {name: view[last] for name, view in setting.weights.items()}
     alone = soft_policy(weights, setting.normaliser, setting.state[last], setting.available[last], FLOOR, noise)
     torch.testing.assert_close(alone.defer, together.defer[last])
@@ -341,7 +341,7 @@ def test_structural_risk_is_logistic_in_the_two_ratios():
 def test_noise_without_dropout_and_without_gate_noise_is_no_noise():
     setting = Setting(np.ones((2, 3, 4), bool), seed=5, noisy=False)
     calm = setting.policy()
-    setting.noise = Noise(torch.zeros(2, 3, 4).double(), torch.ones(2, 3, len(BLOCKS) * WIDTH), 0.0)
+    setting.noise = Noise.of(torch.zeros(2, 3, 4).double(), torch.ones(2, 3, len(BLOCKS) * WIDTH), 0.0)
     assert torch.equal(setting.policy().allocation, calm.allocation)
     assert torch.equal(setting.policy().defer, calm.defer)
 
@@ -349,9 +349,9 @@ def test_noise_without_dropout_and_without_gate_noise_is_no_noise():
 def test_units_that_stay_make_up_for_those_left_out():
     keeps = torch.zeros(1, 1, len(BLOCKS) * WIDTH)
     keeps[..., BLOCKS.index("ai") * WIDTH + 1] = 1
-    noise = Noise(torch.zeros(1, 1, 1), keeps, 0.2)
-    assert noise.keep("ai", WIDTH)[0, 0].tolist() == [0.0, 1.25, 0.0, 0.0]
-    assert noise.keep("risk", WIDTH).sum() == 0
+    noise = Noise.of(torch.zeros(1, 1, 1), keeps, 0.2)
+    assert noise.factor("ai", WIDTH)[0, 0].tolist() == [0.0, 1.25, 0.0, 0.0]
+    assert noise.factor("risk", WIDTH).sum() == 0
 
 
 @pytest.mark.parametrize("raw", [-1e4, 0.0, 50.0])

@@ -151,7 +151,7 @@ def test_an_epoch_is_a_plain_loop_over_batches(cohort):
         deferral = 0.0
         for low, high in pairwise(range(0, 37, 12)):
             rows = torch.tensor(order[low:high])
-            noise = Noise(gates[:, low:high], keeps[:, low:high], 0.1)
+            noise = Noise.of(gates[:, low:high], keeps[:, low:high], 0.1)
             policy = soft_policy(
                 weights, course.normaliser, data.state[None, rows], data.available[None, rows], 0.5, noise
             )

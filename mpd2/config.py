@@ -134,12 +134,11 @@ STUDIO = PAPER.but(
     network__width=64,
     objective__ai_cost="hard",
     objective__expected_share=0.6,
-    objective__fee_weight=1.0,
+    objective__fee_weight=0.5,
     objective__gsdp_weight=0.03,
     objective__rank_weight=0.03,
     training__learning_rate=5e-4,
     training__weight_decay=0.1,
-    training__checkpoint="hard",
 )
 """Our best, chosen on the validation cases and on resplits of train and val: never on test."""
 

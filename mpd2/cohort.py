@@ -99,3 +99,12 @@ class Cohort:
     def with_available(self, available: np.ndarray) -> Cohort:
         """The same cases under another roster, [N, M] or [M]; a reader who was never there cannot be added."""
         return replace(self, available=self.available & available)
+
+
+def learning_split(cohort: Cohort, split: str) -> Cohort:
+    """The cases of a split to learn from, all with their truth; a reader who said nothing counts as absent."""
+    part = cohort.subset(split=split)
+    without = int((part.truth == UNKNOWN).sum())
+    if without:
+        raise UserError(f"training needs the truth of every {split} case; {without} of {len(part)} have none")
+    return part.with_available(part.decisions != UNKNOWN)

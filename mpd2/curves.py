@@ -19,9 +19,9 @@ from mpd2.costs import Costs
 from mpd2.errors import UserError
 from mpd2.evidence import Evidence
 from mpd2.intervals import bootstrap
-from mpd2.metrics import COUNTS, METRICS, tally
-from mpd2.policy import RULES, Decisions, Policy, Rule, choose, route
-from mpd2.tables import estimates, mean_of, on_front, overall, pareto, readings, sd_of
+from mpd2.metrics import COUNTS, METRICS, readings, tally
+from mpd2.policy import Policy, Rule, route
+from mpd2.tables import estimates, mean_of, on_front, overall, pareto, sd_of
 
 RISK_SIGNALS: Mapping[str, str] = {
     "structural": "How much the disc looks like glaucoma: mean rank of the vertical and the area cup-to-disc ratio.",
@@ -163,8 +163,7 @@ def deferral_curves(evidence: Evidence, points: int = 101) -> pd.DataFrame:
     parts = []
     for name, outcome in evidence.outcomes.items():
         if outcome.policy is not None:
-            rule = _rule_of(outcome.policy, outcome.decisions)
-            rows = deferral_curve(outcome.policy, evidence.cohort, evidence.costs, rule, points)
+            rows = deferral_curve(outcome.policy, evidence.cohort, evidence.costs, outcome.rule, points)
             rows.insert(0, "method", name)
             rows.insert(1, "title", outcome.title)
             parts.append(rows)
@@ -195,8 +194,3 @@ def _shared_among_ties(change: Floats, odds: Floats) -> Floats:
     sizes = np.diff(starts, append=first.size)
     means = np.add.reduceat(change.reshape(-1, 2), starts, axis=0) / sizes[:, None]
     return np.repeat(means, sizes, axis=0).reshape(change.shape)
-
-
-def _rule_of(policy: Policy, decisions: Decisions) -> Rule:
-    """The rule whose deferrals are most like those made."""
-    return max(RULES, key=lambda rule: float(((choose(policy, rule) > 0) == decisions.deferred).mean()))

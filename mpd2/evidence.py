@@ -9,7 +9,7 @@ from functools import cached_property
 from mpd2.cohort import Cohort
 from mpd2.costs import Costs
 from mpd2.metrics import Tally, tally
-from mpd2.policy import Decisions, Policy
+from mpd2.policy import Decisions, Policy, Rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -20,6 +20,7 @@ class Outcome:
     published: str | None  # its name in the paper's tables
     decisions: Decisions  # [E, N]
     policy: Policy | None = None  # [E, N]; none where a method has no single soft policy
+    rule: Rule = "joint"  # by which the decisions follow from the policy
 
 
 @dataclass(frozen=True, eq=False)

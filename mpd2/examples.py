@@ -11,10 +11,9 @@ import torch
 from torch import Tensor
 
 from mpd2.arrays import Floats
-from mpd2.cohort import UNKNOWN, Cohort
+from mpd2.cohort import Cohort, learning_split
 from mpd2.config import Config
 from mpd2.costs import Costs
-from mpd2.errors import UserError
 from mpd2.geometry import geometric_profile
 from mpd2.groups import Groups, fit_groups
 from mpd2.logistic import fit_logistic
@@ -90,15 +89,6 @@ def prepare(
         normaliser=Normaliser(tensor(train.state.mean(0)), tensor(np.where(scale > CONSTANT, scale, 1.0))),
         anatomy=fit_anatomy(train),
     )
-
-
-def learning_split(cohort: Cohort, split: str) -> Cohort:
-    """The cases of a split to learn from, all with their truth; a reader who said nothing counts as absent."""
-    part = cohort.subset(split=split)
-    without = int((part.truth == UNKNOWN).sum())
-    if without:
-        raise UserError(f"training needs the truth of every {split} case; {without} of {len(part)} have none")
-    return part.with_available(part.decisions != UNKNOWN)
 
 
 def training_costs(cohort: Cohort, costs: Costs, config: Config, expected: Errors | None) -> Floats:

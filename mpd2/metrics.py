@@ -13,7 +13,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from mpd2.arrays import Floats, Ints
+from mpd2.arrays import Bools, Floats, Ints
 from mpd2.cohort import UNKNOWN, Cohort
 from mpd2.costs import Costs
 from mpd2.errors import UserError
@@ -136,14 +136,8 @@ def matched(cohort: Cohort, decisions: Decisions, costs: Costs) -> pd.DataFrame:
     ClinicalCost. The last reader is the best-oracle: a case is right if any available reader is right, so it is the
     skyline of choosing readers with the answer in hand, over cases with at least one reader; the AI plays no part.
     """
-    known = cohort.available & (cohort.decisions != UNKNOWN)  # [N, M]
-    right = known & (cohort.decisions == cohort.truth[:, None])
-    best = np.where(right.any(-1), cohort.truth, 1 - cohort.truth)
-    words = np.column_stack([cohort.decisions, best]).T  # [M + 1, N]
-    asked = np.column_stack([known, known.any(-1)]).T
-    # Where a reader said nothing the truth stands in; such a case has weight 0.
-    alone = Decisions(np.full((*words.shape, 0), NOBODY), np.where(asked, words, cohort.truth))
-    readers = np.einsum("mn,mnc->mc", asked.astype(float), tally(cohort, alone, costs).cases)
+    alone, asked = readers_alone(cohort, costs)
+    readers = np.einsum("mn,mnc->mc", asked.astype(float), alone.cases)
     method = np.moveaxis(tally(cohort, decisions, costs).weighted(asked.astype(float)), 0, -2)  # [..., M + 1, C]
     counts = np.stack([np.broadcast_to(readers, method.shape), method], axis=-2)  # [..., M + 1, 2, C]
     columns = {"n": _cases(counts)} | _named(counts, ("Acc", "Sens", "Spec", "F1", "MCC"))
@@ -151,6 +145,22 @@ def matched(cohort: Cohort, decisions: Decisions, costs: Costs) -> pd.DataFrame:
     columns |= _named(counts, ("ClinicalCost",))
     readers_and_method = {"reader": (*cohort.manifest.columns, BEST_ORACLE), "who": ("reader", "method")}
     return _table(columns, _leading(decisions.label) | readers_and_method)
+
+
+def readings(cohort: Cohort) -> Bools:
+    """Which reader has read which case, [N, M]."""
+    return cohort.available & (cohort.decisions != UNKNOWN)
+
+
+def readers_alone(cohort: Cohort, costs: Costs) -> tuple[Tally, Bools]:
+    """Each reader, and last the best-oracle, deciding alone, [M + 1, N, C], and which cases are theirs, [M + 1, N]."""
+    known = readings(cohort)
+    right = (known & (cohort.decisions == cohort.truth[:, None])).any(-1)
+    words = np.column_stack([cohort.decisions, np.where(right, cohort.truth, 1 - cohort.truth)]).T  # [M + 1, N]
+    asked = np.column_stack([known, known.any(-1)]).T
+    # Where a reader said nothing the truth stands in; such a case is not theirs.
+    alone = Decisions(np.full((*words.shape, 0), NOBODY), np.where(asked, words, cohort.truth))
+    return tally(cohort, alone, costs), asked
 
 
 def load_of(decisions: Decisions, readers: int) -> Ints:
@@ -169,19 +179,23 @@ def collapse(decisions: Decisions, readers: int) -> pd.DataFrame:
     every printed figure. Its effective number is the inverse Simpson index, although its text calls it entropy-based:
     exp(H) would contradict the entropy column in all six rows.
     """
-    load = load_of(decisions, readers)  # [..., M]
+    columns = {"Routed": decisions.deferred.sum(-1)} | concentration(load_of(decisions, readers))
+    return _table(columns, _leading(decisions.label))
+
+
+def concentration(load: np.ndarray) -> dict[str, Floats]:
+    """The figures of `collapse` but the first, of the readers' load, [..., M]."""
+    readers = load.shape[-1]
     share = _ratio(load, load.sum(-1, keepdims=True))
     ranked = np.sort(share, axis=-1)[..., ::-1]
     ranks = np.arange(1, readers + 1)
-    columns = {
-        "Routed": decisions.deferred.sum(-1),
+    return {
         "Top1": ranked[..., 0],
         "Top2": ranked[..., :2].sum(-1),
         "EntropyCollapse": 1 - _ratio(_entropy(share), np.log(readers)),
         "NEff": 1 / (share**2).sum(-1),
         "Gini": _ratio(readers + 1 - 2 * (ranked * ranks).sum(-1), readers - 1),
     }
-    return _table(columns, _leading(decisions.label))
 
 
 def soft_load(policy: Policy) -> pd.DataFrame:

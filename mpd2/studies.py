@@ -201,7 +201,7 @@ class Study:
         for name, condition in conditions.items():
             rows = [position[short_hash(_plain(self._config(name, seed)))] for seed in seeds]
             part = Policy(policy.defer[rows], policy.allocation[rows], policy.available)
-            outcomes[name] = Outcome(condition.title, condition.published, route(part, cases, run.rule), part)
+            outcomes[name] = Outcome(condition.title, condition.published, route(part, cases, run.rule), part, run.rule)
         return Evidence(cases, self.costs, outcomes)
 
     def ablation_seeds(self) -> tuple[int, ...]:
@@ -229,7 +229,7 @@ class Study:
         run = load_run(self.folder(name))
         policy = load_predictions(self.folder(name), run, cases)
         contender = self.contenders[name]
-        return Outcome(contender.title, contender.published, route(policy, cases, run.rule), policy)
+        return Outcome(contender.title, contender.published, route(policy, cases, run.rule), policy, run.rule)
 
     def _population(self, name: str, configs: Sequence[Config], callbacks: Sequence[Callback], say: Say) -> Run:
         keep = checkpointing(self.checkpoint(name), self.cohort, KEEP_EVERY)

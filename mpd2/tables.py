@@ -18,13 +18,20 @@ from scipy import stats
 
 from mpd2 import metrics
 from mpd2.arrays import Bools, Floats
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.costs import Costs
 from mpd2.errors import UserError
 from mpd2.evidence import Evidence, Outcome
 from mpd2.intervals import TAILS, bootstrap, paired_difference, percentiles
-from mpd2.metrics import BEST_ORACLE, COUNTS, METRICS, Tally, metrics_of, tally
-from mpd2.policy import NOBODY, Decisions
+from mpd2.metrics import (
+    BEST_ORACLE,
+    COUNTS,
+    METRICS,
+    Tally,
+    concentration,
+    metrics_of,
+    readers_alone,
+    readings,
+)
+from mpd2.policy import Decisions
 from mpd2.published import published
 
 ALL = "all"  # the cohort of a figure over every case
@@ -151,7 +158,7 @@ def readers(evidence: Evidence, weights: Floats) -> pd.DataFrame:
     Besides the usual columns there is `reader` (their column); in a reader's own rows `method` is the same. FN and FP
     are counts. The last reader is the best-oracle, right wherever any available reader is.
     """
-    alone, asked = _readers_alone(evidence.cohort, evidence.costs)  # [J, N, C], [J, N]
+    alone, asked = readers_alone(evidence.cohort, evidence.costs)  # [J, N, C], [J, N]
     names = {reader.column: (reader.name, reader.column) for reader in evidence.cohort.manifest.readers}
     names[BEST_ORACLE] = ("Best reader of each case", BEST_ORACLE)
     index = pd.DataFrame(list(product(names, MATCHED)), columns=["reader", "metric"])
@@ -332,21 +339,8 @@ def _collapse(decisions: Decisions, weights: Floats, readers: int) -> Floats:
     asked = (decisions.consulted[..., None] == np.arange(readers)).sum(-2)  # [E, N, M]
     cases = np.concatenate([decisions.deferred[..., None], asked], axis=-1).astype(float)
     counts = Tally(cases).weighted(weights)  # [R, E, 1 + M]
-    routed, load = counts[..., :1], counts[..., 1:]
-    total = load.sum(-1, keepdims=True)
-    share = np.divide(load, total, out=np.full_like(load, np.nan), where=total > 0)
-    ranked = np.sort(share, axis=-1)[..., ::-1]
-    top = ranked.cumsum(-1)
-    entropy = -(share * np.log(np.where(share > 0, share, 1.0))).sum(-1)
-    alone = np.nan if readers == 1 else 1.0  # with one reader nothing can be spread
-    spread = [
-        top[..., 0],
-        top[..., min(1, readers - 1)],
-        alone * (1 - entropy / np.log(max(readers, 2))),
-        1 / (share**2).sum(-1),
-        alone * (readers + 1 - 2 * (ranked * np.arange(1, readers + 1)).sum(-1)) / max(readers - 1, 1),
-    ]
-    return np.concatenate([routed, np.stack(spread, axis=-1)], axis=-1)
+    spread = concentration(counts[..., 1:])
+    return np.stack([counts[..., 0], *(spread[name] for name in COLLAPSE[1:])], axis=-1)
 
 
 def _matched(cases: Floats, asked: Bools, evidence: Evidence, weights: Floats) -> Floats:
@@ -367,26 +361,10 @@ def _matched(cases: Floats, asked: Bools, evidence: Evidence, weights: Floats) -
 
 def _matched_f1(evidence: Evidence, method: str, weights: Floats) -> Floats:
     """F1 of every reader and of the method, mean over members, on that reader's cases, [2, R, M]."""
-    alone, asked = _readers_alone(evidence.cohort, evidence.costs)
+    alone, asked = readers_alone(evidence.cohort, evidence.costs)
     both = alone.cases[None], evidence.tallies[_known(evidence, method)].cases[:, None]
     figures = [_matched(cases, asked, evidence, weights)[..., :-1, MATCHED.index("F1")] for cases in both]  # [R, E, M]
     return np.stack([mean_of(f1, axis=1) for f1 in figures])
-
-
-def readings(cohort: Cohort) -> Bools:
-    """Which reader has read which case, [N, M]."""
-    return cohort.available & (cohort.decisions != UNKNOWN)
-
-
-def _readers_alone(cohort: Cohort, costs: Costs) -> tuple[Tally, Bools]:
-    """Each reader, and last the best-oracle, deciding alone, [M + 1, N, C], and which cases are theirs, [M + 1, N]."""
-    known = readings(cohort)
-    right = (known & (cohort.decisions == cohort.truth[:, None])).any(-1)
-    words = np.column_stack([cohort.decisions, np.where(right, cohort.truth, 1 - cohort.truth)]).T  # [M + 1, N]
-    asked = np.column_stack([known, known.any(-1)]).T
-    # Where a reader said nothing the truth stands in; such a case is not theirs.
-    alone = Decisions(np.full((*words.shape, 0), NOBODY), np.where(asked, words, cohort.truth))
-    return tally(cohort, alone, costs), asked
 
 
 # ---------------------------------------------------------------------------------- rows

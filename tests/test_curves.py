@@ -39,7 +39,7 @@ def cheapest(cohort: Cohort) -> Policy:
 
 
 def outcome(cohort: Cohort, policy: Policy, title: str, rule: Rule = "joint") -> Outcome:
-    return Outcome(title, None, route(policy, cohort, rule), policy)
+    return Outcome(title, None, route(policy, cohort, rule), policy, rule)
 
 
 def curve(policy: Policy, cohort: Cohort, rule: Rule = "joint", points: int = 101) -> pd.DataFrame:

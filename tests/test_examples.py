@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from strategies import cohorts
 
-from mpd2.cohort import STATE, UNKNOWN, Cohort
+from mpd2.cohort import STATE, UNKNOWN, Cohort, learning_split
 from mpd2.config import PAPER
 from mpd2.costs import Costs
 from mpd2.errors import EmptyCohort, UserError
-from mpd2.examples import Course, fit_anatomy, learning_split, prepare, training_costs
+from mpd2.examples import Course, fit_anatomy, prepare, training_costs
 from mpd2.geometry import geometric_profile
 from mpd2.reliability import Errors
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mpd2.arrays import Bools
-from mpd2.cohort import UNKNOWN, Cohort
+from mpd2.cohort import Cohort, learning_split
 from mpd2.errors import UserError
 
 SHARPNESS = 5.0  # log-odds a unit of cost: how soft a policy is that thinks in costs; it changes no choice
@@ -18,7 +17,7 @@ CERTAIN = 1e9  # log-odds of what a method does in any case
 
 def learning_splits(cohort: Cohort) -> tuple[Cohort, Cohort]:
     """Train and val, every case with its truth; a reader who said nothing counts as absent."""
-    return _learnable(cohort, "train"), _learnable(cohort, "val")
+    return learning_split(cohort, "train"), learning_split(cohort, "val")
 
 
 def heard(train: Cohort) -> Bools:
@@ -36,11 +35,3 @@ def member_settings(seeds: Sequence[int], **shared: Any) -> tuple[dict[str, Any]
     if not seeds:
         raise UserError("a population needs at least one seed")
     return tuple({"seed": seed, **shared} for seed in seeds)
-
-
-def _learnable(cohort: Cohort, split: str) -> Cohort:
-    part = cohort.subset(split=split)
-    without = int((part.truth == UNKNOWN).sum())
-    if without:
-        raise UserError(f"training needs the truth of every {split} case; {without} of {len(part)} have none")
-    return replace(part, available=part.available & (part.decisions != UNKNOWN))

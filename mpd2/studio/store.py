@@ -106,4 +106,4 @@ def _outcome(name: str, cases: Cohort) -> Outcome:
     known = run(name)
     policy = load_predictions(RUNS / name, known, cases)
     published = CONTENDERS[name].published if name in CONTENDERS else None
-    return Outcome(run_title(name), published, route(policy, cases, known.rule), policy)
+    return Outcome(run_title(name), published, route(policy, cases, known.rule), policy, known.rule)

@@ -1,11 +1,15 @@
 """The frame around every page: navigation, sidebar, banner."""
 
+from pathlib import Path
+
 import streamlit as st
 
 from mpd2.studio import frame
 from mpd2.studio.registry import DEFAULT, PAGES, SECTIONS
 
-st.set_page_config(page_title="MPD² Studio", page_icon=":material/account_tree:", layout="wide")
+ASSETS = Path(__file__).parents[2] / "assets"
+st.set_page_config(page_title="MPD² Studio", page_icon=ASSETS / "icon.svg", layout="wide")
+st.logo(ASSETS / "logo.svg", size="large", icon_image=ASSETS / "icon.svg")
 
 pages = {
     section: [

@@ -1,0 +1,75 @@
+"""The configured theme: the palette of the charts, readable in light and in dark."""
+
+import re
+import tomllib
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from mpd2 import theme
+
+ROOT = Path(__file__).parents[1]
+CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
+STATIC = ROOT / "mpd2" / "studio" / "static"
+SCHEMES = ("light", "dark")
+TEXT, PART = 4.5, 3.0  # WCAG AA: the least contrast of text, and of what is not text
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of #rrggbb by WCAG."""
+    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast ratio by WCAG, 1 to 21."""
+    darker, lighter = sorted((luminance(one), luminance(other)))
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def backgrounds(scheme: str) -> list[str]:
+    """Everything that text stands on, in the sidebar too."""
+    tables = (CONFIG[scheme], CONFIG[scheme]["sidebar"])
+    return [table[name] for table in tables for name in ("backgroundColor", "secondaryBackgroundColor")]
+
+
+def test_contrast_is_that_of_wcag():
+    assert contrast("#ffffff", "#000000") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_text_and_links_can_be_read_on_every_background(scheme):
+    for background in backgrounds(scheme):
+        for name in ("textColor", "linkColor"):
+            assert contrast(CONFIG[scheme][name], background) >= TEXT, (name, background)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_accent_stands_out_from_every_background(scheme):
+    for background in backgrounds(scheme):
+        assert contrast(CONFIG[scheme]["primaryColor"], background) >= PART, background
+
+
+def test_charts_on_screen_have_the_palette_of_exported_ones():
+    assert CONFIG["chartCategoricalColors"] == list(theme.CATEGORIES)
+    assert CONFIG["chartSequentialColors"] == list(theme.SEQUENCE)
+    assert CONFIG["chartDivergingColors"] == list(theme.DIVERGENCE)
+
+
+def test_scales_have_the_ten_steps_that_streamlit_asks_for():
+    assert len(theme.SEQUENCE) == len(theme.DIVERGENCE) == 10
+    assert all(luminance(light) > luminance(dark) for light, dark in pairwise(theme.SEQUENCE))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_the_accent_comes_from_the_palette(scheme):
+    assert CONFIG[scheme]["primaryColor"] in theme.SEQUENCE
+
+
+def test_every_font_is_served_from_here_under_its_licence():
+    names = {re.fullmatch(r"app/static/([\w-]+\.woff2)", face["url"])[1] for face in CONFIG["fontFaces"]}
+    assert names == {path.name for path in STATIC.glob("*.woff2")}
+    assert "SIL Open Font License" in (STATIC / "inter-LICENSE.txt").read_text(encoding="utf-8")

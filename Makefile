@@ -4,20 +4,26 @@ PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 
 .DEFAULT_GOAL := help
-.PHONY: help app test lint bench clean
+.PHONY: help app test lint system bench clean
 
 help:  ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-app: $(VENV)/app.stamp  ## Install what is needed and evaluate the shipped run
-	$(PY) -m mpd2 evaluate data/runs/studio
+app: $(VENV)/app.stamp  ## Install what is needed and start the dashboard
+	$(PY) -m streamlit run app.py
 
-test: lint  ## Lint, check types and run every test
-	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2
+test: lint system  ## Lint, check types and run every test, those in a browser last
+	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --ignore=tests/browser
+	OMP_NUM_THREADS=1 $(PY) -m pytest tests/browser
 
 lint: $(VENV)/test.stamp  ## Lint and check types
 	$(PY) -m ruff check .
 	$(PY) -m mypy
+
+system:  ## Install the browser of the tests, where Debian has it and we may
+	@command -v chromium >/dev/null || { command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] \
+		&& apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } \
+		|| echo "make system: no chromium here; the tests in a browser will fail until you install it"
 
 bench: $(VENV)/app.stamp  ## Time the training of a population
 	$(PY) -m mpd2 bench train --json

@@ -9,13 +9,35 @@ from mpd2.theme import AI, OTHER, READER, ROUTER, Mark
 Figure = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart | alt.ConcatChart
 
 METRIC_NAMES = {
-    "TotalCost": "total cost",
+    "Acc": "accuracy",
+    "Prec": "precision",
+    "F1": "F1",
+    "Sens": "sensitivity",
+    "Spec": "specificity",
+    "MCC": "MCC",
     "Defer": "share deferred",
     "ClinicalCost": "clinical cost",
     "ExpertCost": "expert cost",
-    "F1": "F1",
-    "MCC": "MCC",
+    "TotalCost": "total cost",
+    "Routed": "cases sent",
+    "Top1": "busiest reader's share",
+    "Top2": "two busiest readers' share",
+    "EntropyCollapse": "entropy collapse",
+    "NEff": "effective readers",
+    "Gini": "Gini index",
+    "Share": "share kept by the AI",
+    "DeferSoft": "soft deferral",
+    "DeferHard": "hard deferral",
+    "HHI": "concentration (HHI)",
+    "LoadCV": "unevenness (CV)",
+    "DeadFrac": "idle readers",
+    "EffExp": "effective readers, soft",
+    "Entropy": "evenness (entropy)",
+    "Target": "target",
+    "GapSoft": "soft deferral less target",
+    "GapHard": "hard deferral less target",
 }
+"""Every metric in words, as in a sentence."""
 
 
 def mark_of(method: str, active: str) -> Mark:

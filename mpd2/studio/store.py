@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import gc
+from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -14,9 +16,10 @@ from mpd2.cohort import Cohort
 from mpd2.embedding import Map, load_map
 from mpd2.evidence import Evidence, Outcome
 from mpd2.intervals import resample_weights
+from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.policy import route
 from mpd2.runs import CONFIG, Run, load_predictions, load_run
-from mpd2.studies import CONTENDERS
+from mpd2.studies import CONTENDERS, ROUTERS
 from mpd2.studio.scenario import Scenario
 from mpd2.table import load_cohort
 
@@ -80,8 +83,11 @@ def weights(scenario: Scenario) -> Floats:
 
 @st.cache_data(show_spinner="Counting …", max_entries=64)
 def table(name: str, scenario: Scenario) -> pd.DataFrame:
-    """A table of the study: as stored where the slice is the study's own, else computed for the slice."""
-    if scenario.is_whole and scenario.run in CONTENDERS:
+    """A table of the study: as stored where the slice is the study's own, else computed for the slice.
+
+    What the paper prints is about its test cases, so beside any other slice there is none of it.
+    """
+    if scenario.is_whole and scenario.run in (ROUTERS if name == "paired" else CONTENDERS):
         return pd.read_csv(DATA / "tables" / f"{name}.csv")
     facts, drawn = evidence(scenario), weights(scenario)
     made = {
@@ -91,15 +97,23 @@ def table(name: str, scenario: Scenario) -> pd.DataFrame:
         "collapse": lambda: tables.collapse(facts, drawn),
         "retention": lambda: tables.retention(facts, drawn),
         "readers": lambda: tables.readers(facts, drawn),
-        "tradeoff": lambda: curves.tradeoff(facts, drawn),
+        "tradeoff": lambda: curves.tradeoff(_deployable(facts), drawn),
     }
-    return made[name]()
+    rows = made[name]()
+    printed = [] if scenario.is_whole else [column for column in rows if "published" in column]
+    return rows.assign(**dict.fromkeys(printed, np.nan))
 
 
 @st.cache_data(show_spinner=False)
 def ablation(name: str) -> pd.DataFrame:
     """One of the study's ablation tables."""
     return pd.read_csv(DATA / "tables" / f"{name}.csv")
+
+
+def _deployable(facts: Evidence) -> Evidence:
+    """Without the methods that need the answers: nobody can be on a front beside them."""
+    kept = {name: outcome for name, outcome in facts.outcomes.items() if name not in NOT_DEPLOYABLE}
+    return replace(facts, outcomes=kept)
 
 
 def _outcome(name: str, cases: Cohort) -> Outcome:

@@ -15,19 +15,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from strategies import cohorts, policies
 
 from mpd2.cli import main
 from mpd2.cli.arguments import parser
-from mpd2.cli.route import mean_policy
 from mpd2.cli.train import population
-from mpd2.cohort import Cohort
 from mpd2.config import PRESETS, Config
 from mpd2.devices import DEVICES
 from mpd2.metrics import METRICS, by_cohort, evaluate
-from mpd2.policy import Policy, route
+from mpd2.policy import route
 from mpd2.runs import load_predictions, load_run
 from mpd2.table import load_cohort
 from mpd2.training import Callback, Progress
@@ -489,17 +484,6 @@ def test_route_names_what_is_wrong_and_writes_nothing(
     assert "there is no run here" in capsys.readouterr().err
     assert table.read_bytes() == before
     assert list(tmp_path.iterdir()) == []
-
-
-@given(st.data())
-@settings(deadline=None, max_examples=30)
-def test_the_mean_policy_has_the_mean_of_every_action(data: st.DataObject) -> None:
-    cohort: Cohort = data.draw(cohorts())
-    members = [data.draw(policies(cohort)) for _ in range(3)]
-    together = Policy(np.stack([m.defer for m in members]), np.stack([m.allocation for m in members]), cohort.available)
-    mean = mean_policy(together)
-    np.testing.assert_allclose(mean.actions, together.actions.mean(0), atol=1e-12)
-    np.testing.assert_allclose(mean.allocation.sum(-1), cohort.available.any(-1), atol=1e-9)
 
 
 # bench

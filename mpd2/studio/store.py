@@ -100,8 +100,9 @@ def table(name: str, scenario: Scenario) -> pd.DataFrame:
         "tradeoff": lambda: curves.tradeoff(_deployable(facts), drawn),
     }
     rows = made[name]()
-    printed = [] if scenario.is_whole else [column for column in rows if "published" in column]
-    return rows.assign(**dict.fromkeys(printed, np.nan))
+    if not scenario.is_whole:
+        rows.loc[:, rows.columns.str.contains("published")] = np.nan
+    return rows
 
 
 @st.cache_data(show_spinner=False)

@@ -25,6 +25,7 @@ from mpd2.table import load_cohort
 
 DATA = Path(__file__).parents[2] / "data"
 RUNS = DATA / "runs"
+STUDY_STRATA = 5  # of risk, in the study's table
 
 
 def warm_up() -> None:
@@ -87,7 +88,7 @@ def table(name: str, scenario: Scenario) -> pd.DataFrame:
 
     What the paper prints is about its test cases, so beside any other slice there is none of it.
     """
-    if scenario.is_whole and scenario.run in (ROUTERS if name == "paired" else CONTENDERS):
+    if scenario.is_whole and scenario.run in (ROUTERS if name in ("paired", "gaps") else CONTENDERS):
         return pd.read_csv(DATA / "tables" / f"{name}.csv")
     facts, drawn = evidence(scenario), weights(scenario)
     made = {
@@ -96,7 +97,9 @@ def table(name: str, scenario: Scenario) -> pd.DataFrame:
         "paired": lambda: tables.paired(facts, scenario.run, drawn),
         "collapse": lambda: tables.collapse(facts, drawn),
         "retention": lambda: tables.retention(facts, drawn),
-        "readers": lambda: tables.readers(facts, drawn),
+        "readers": lambda: tables.readers(_beside_ai(facts, scenario.run), drawn),
+        "gaps": lambda: tables.reader_gaps(facts, scenario.run, drawn),
+        "wins": lambda: tables.reader_wins(facts, scenario.run, drawn),
         "tradeoff": lambda: curves.tradeoff(_deployable(facts), drawn),
     }
     rows = made[name]()
@@ -105,10 +108,23 @@ def table(name: str, scenario: Scenario) -> pd.DataFrame:
     return rows
 
 
+@st.cache_data(show_spinner="Counting …", max_entries=64)
+def risk(scenario: Scenario, signal: str, strata: int) -> pd.DataFrame:
+    """Clinical cost by how hard a case is: as stored where slice and strata are the study's own, else computed."""
+    if scenario.is_whole and scenario.run in CONTENDERS and strata == STUDY_STRATA:
+        return table("risk", scenario).query("signal == @signal").reset_index(drop=True)
+    return curves.risk_curves(evidence(scenario), signal, weights(scenario), strata)
+
+
 @st.cache_data(show_spinner=False)
 def ablation(name: str) -> pd.DataFrame:
     """One of the study's ablation tables."""
     return pd.read_csv(DATA / "tables" / f"{name}.csv")
+
+
+def _beside_ai(facts: Evidence, run: str) -> Evidence:
+    """The run and the AI: matching every method with every reader would take seconds."""
+    return replace(facts, outcomes={name: facts.outcomes[name] for name in dict.fromkeys((run, "ai"))})
 
 
 def _deployable(facts: Evidence) -> Evidence:

@@ -1,0 +1,188 @@
+"""What every case is like, and what a chosen region of cases is like against the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.spatial import cKDTree
+
+from mpd2.arrays import Bools, Floats
+from mpd2.cohort import STATE, UNKNOWN, Cohort
+from mpd2.curves import MEAN_READER
+from mpd2.errors import UserError
+from mpd2.evidence import Evidence
+from mpd2.intervals import percentiles, wilson
+from mpd2.metrics import COUNTS, load_of
+from mpd2.policy import NOBODY, Decisions
+from mpd2.tables import mean_of
+
+AI = "AI"  # who decides a case that is not sent
+TRUTHS: Mapping[int, str] = {1: "glaucoma", 0: "no glaucoma", UNKNOWN: "unknown"}
+
+RATES: Mapping[str, str] = {
+    "glaucoma": "Glaucoma",
+    "ai_wrong": "AI alone wrong",
+    "readers_wrong": "Mean available reader wrong",
+    "wrong": "Active run wrong",
+    "missed": "Active run misses a glaucoma",
+    "alarmed": "Active run gives a false alarm",
+    "deferred": "Sent to a reader",
+    "defer": "Deferral mass d",
+}
+COSTS: Mapping[str, str] = {
+    "ai_clinical": "Clinical cost, AI alone",
+    "clinical": "Clinical cost",
+    "fees": "Expert cost",
+    "total": "Total cost",
+}
+MEASURES: Mapping[str, str] = {**RATES, **COSTS}
+"""What a region is compared by; each is the mean of the column of that name over cases."""
+
+
+def cases(evidence: Evidence, method: str) -> pd.DataFrame:
+    """One row a case: what it is, who is right about it and what `method` does with it, a mean over its members.
+
+    Columns: case_id, cohort, truth and action (in words), the MEASURES, and the state. `readers_wrong` is the share
+    of those who have read the case, NaN where nobody has; `action` is what most members do. The mean available reader
+    (MEAN_READER) is wrong and costs as readers are on average, and has no policy: `defer`, `deferred` and `fees` are
+    NaN.
+    """
+    cohort, costs = evidence.cohort, evidence.costs
+    known = cohort.decisions != UNKNOWN  # [N, M]
+    wrong = np.where(known, cohort.decisions != cohort.truth[:, None], np.nan)
+    about = pd.DataFrame(
+        {
+            "case_id": cohort.ids,
+            "cohort": np.array([entry.name for entry in cohort.manifest.cohorts])[cohort.source],
+            "truth": [TRUTHS[truth] for truth in cohort.truth.tolist()],
+            "glaucoma": (cohort.truth == 1).astype(float),
+            "ai_wrong": (cohort.ai_label != cohort.truth).astype(float),
+            "ai_clinical": costs.of_errors(cohort.ai_label, cohort.truth),
+            "readers_wrong": mean_of(wrong, axis=1),
+        }
+    )
+    if method == MEAN_READER:
+        done = _of_mean_reader(evidence)
+    elif method in evidence.outcomes:
+        done = _of_method(evidence, method)
+    else:
+        known_names = ", ".join((*evidence.outcomes, MEAN_READER))
+        raise UserError(f"method: found {method!r}, expected one of {known_names}")
+    done["total"] = done["clinical"] + done["fees"]
+    return pd.concat([about, done, pd.DataFrame(cohort.state, columns=list(STATE))], axis=1)
+
+
+def _of_method(evidence: Evidence, method: str) -> pd.DataFrame:
+    outcome = evidence.outcomes[method]
+    counts = dict(zip(COUNTS, evidence.tallies[method].cases.mean(0).T, strict=True))  # each [N]
+    mass = counts["deferred"] if outcome.policy is None else outcome.policy.defer.mean(0)
+    return pd.DataFrame(
+        {
+            "action": _usual_action(outcome.decisions, evidence.cohort),
+            "wrong": counts["FN"] + counts["FP"],
+            "missed": counts["FN"],
+            "alarmed": counts["FP"],
+            "defer": mass,
+            "deferred": counts["deferred"],
+            "clinical": counts["clinical"],
+            "fees": counts["fees"],
+        }
+    )
+
+
+def _of_mean_reader(evidence: Evidence) -> pd.DataFrame:
+    cohort = evidence.cohort
+    known, sick = cohort.decisions != UNKNOWN, cohort.truth[:, None] == 1  # [N, M], [N, 1]
+    missed = mean_of(np.where(known, sick & (cohort.decisions == 0), np.nan), axis=1)
+    alarmed = mean_of(np.where(known, ~sick & (cohort.decisions == 1), np.nan), axis=1)
+    clinical = evidence.costs.false_negative * missed + evidence.costs.false_positive * alarmed
+    unknown = np.nan
+    return pd.DataFrame(
+        {
+            "action": "readers on average",
+            "wrong": missed + alarmed,
+            "missed": missed,
+            "alarmed": alarmed,
+            "defer": unknown,
+            "deferred": unknown,
+            "clinical": clinical,
+            "fees": unknown,
+        }
+    )
+
+
+def _usual_action(decisions: Decisions, cohort: Cohort) -> np.ndarray:
+    """The AI or the reader first asked, whichever most members choose, [N] names; a tie goes to the AI."""
+    first = decisions.consulted[..., 0]  # [E, N]
+    votes = (first[..., None] == np.arange(NOBODY, cohort.readers)).sum(0)  # [N, 1 + M]
+    return np.array([AI, *(reader.name for reader in cohort.manifest.readers)])[votes.argmax(-1)]
+
+
+def smoothed(table: pd.DataFrame, columns: Sequence[str], neighbours: int) -> pd.DataFrame:
+    """The same cases with each column averaged over the `neighbours` nearest in the plane (x, y), itself included."""
+    points = table[["x", "y"]].to_numpy(float)
+    rows = cKDTree(points).query(points, np.arange(1, min(neighbours, len(table)) + 1))[1]  # [N, k]
+    means = mean_of(table[list(columns)].to_numpy(float)[rows], axis=1)  # [N, columns]
+    return table.assign(**dict(zip(columns, means.T, strict=True)))
+
+
+def compare(table: pd.DataFrame, inside: Bools, weights: Floats) -> pd.DataFrame:
+    """The region's means beside those of the rest, one row for each of MEASURES.
+
+    Columns: measure, title, region, region_low, region_high, region_n, the same of the rest, and difference (region
+    less rest), low, high. A rate has Wilson's interval; a mean over members or readers varies less than a single yes or
+    no, for which that interval is made, so there it is a little too wide. A cost has the bootstrap's, from
+    `intervals.resample_weights` of the cases. Region and rest share no case, so the distances to their ends add in
+    squares. Where there is no case there is no figure.
+
+    table: of `cases`, N rows; inside: [N]; weights: [R, N].
+    """
+    here, there = (_means(table, rows, weights) for rows in (inside, ~inside))
+    difference = here["value"] - there["value"]
+    below = np.hypot(here["value"] - here["low"], there["high"] - there["value"])
+    above = np.hypot(here["high"] - here["value"], there["value"] - there["low"])
+    columns = {"measure": list(MEASURES), "title": list(MEASURES.values())}
+    for name, part in (("region", here), ("rest", there)):
+        columns |= {name: part["value"]}
+        columns |= {f"{name}_{end}": part[end] for end in ("low", "high", "n")}
+    return pd.DataFrame(columns | {"difference": difference, "low": difference - below, "high": difference + above})
+
+
+def _means(table: pd.DataFrame, rows: Bools, weights: Floats) -> dict[str, np.ndarray]:
+    """Value, low, high and n of each of MEASURES over some cases."""
+    values = table[list(MEASURES)].to_numpy(float).T  # [K, N]
+    counted = rows & ~np.isnan(values)
+    values = np.where(counted, values, 0.0)
+    n = counted.sum(-1)
+    mean = np.where(n > 0, values.sum(-1) / np.maximum(n, 1), np.nan)
+    drawn = weights @ counted.T.astype(float)  # [R, K]
+    resampled = np.where(drawn > 0, weights @ values.T / np.maximum(drawn, 1), np.nan)
+    is_rate = np.array([measure in RATES for measure in MEASURES])
+    rates = np.where(is_rate, np.minimum(values.sum(-1), n), 0.0)
+    ends = np.where(is_rate, wilson(rates, n), percentiles(resampled))  # [2, K]
+    low, high = np.where(n > 0, ends, np.nan)
+    return {"value": mean, "low": low, "high": high, "n": n}
+
+
+def reader_mix(evidence: Evidence, method: str, inside: Bools) -> pd.DataFrame:
+    """Who reads the sent cases of a region, and who those of the rest.
+
+    Columns: reader (name), where (region or rest), readings (mean over members), share of all readings there with
+    Wilson's low and high, n (all readings there). Readers nobody asks anywhere are left out; so is a side without one.
+    """
+    decisions, manifest = evidence.outcomes[method].decisions, evidence.cohort.manifest
+    sides = {"region": inside, "rest": ~inside}
+    parts = []
+    for where, rows in sides.items():
+        part = Decisions(decisions.consulted[:, rows], decisions.label[:, rows])
+        load = load_of(part, evidence.cohort.readers).mean(0)  # [M]
+        low, high = wilson(load, np.full(len(load), load.sum()))
+        share = load / load.sum() if load.sum() else np.full(len(load), np.nan)
+        names = [reader.name for reader in manifest.readers]
+        columns = {"reader": names, "where": where, "readings": load, "share": share, "low": low, "high": high}
+        parts.append(pd.DataFrame(columns).assign(n=load.sum()))
+    rows = pd.concat(parts, ignore_index=True)
+    asked = rows.groupby("reader")["readings"].transform("sum") > 0
+    return rows[asked & (rows["n"] > 0)].reset_index(drop=True)

@@ -5,8 +5,19 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from mpd2.arrays import Floats
 from mpd2.cohort import UNKNOWN, Cohort
+from mpd2.errors import UserError
 from mpd2.policy import Policy, Rule, choose, route
+
+ORDERS = {
+    "costly": "Most costly first",
+    "close": "Closest call first",
+    "disputed": "Most disagreement first",
+}
+"""The ways to say which case should be looked at first."""
+
+SUREST = 1e-7  # how near to 0 and 1 single precision tells probabilities apart
 
 
 def mean_policy(policy: Policy) -> Policy:
@@ -36,3 +47,56 @@ def decisions_frame(policy: Policy, cohort: Cohort, rule: Rule) -> pd.DataFrame:
     }
     shares = {f"q:{column}": mean.allocation[:, j] for j, column in enumerate(cohort.manifest.columns)}
     return pd.DataFrame(columns | shares)
+
+
+def worklist(policy: Policy, cohort: Cohort, rule: Rule, expected: Floats) -> pd.DataFrame:
+    """What is done with each case and what makes it urgent; a row a case, in the order of the cohort.
+
+    `expected` is the cost of every action, [N, 1 + M], as of `reliability.expected_costs`. Columns: case_id, cohort,
+    ai_probability, action, reader, votes, members, defer, log_odds, expected_cost (of the action), ai_cost, ending.
+    """
+    decided = decisions_frame(policy, cohort, rule)
+    mean = mean_policy(policy)
+    right = route(mean, cohort, rule).label == cohort.truth
+    ending = np.where(cohort.truth == UNKNOWN, "not known", np.where(right, "right", "wrong"))
+    names = np.array([entry.name for entry in cohort.manifest.cohorts])
+    return decided[["case_id", "action", "reader", "votes", "defer"]].assign(
+        cohort=names[cohort.source],
+        ai_probability=cohort.ai_probability,
+        members=len(policy.defer),
+        log_odds=log_odds(mean, rule),
+        expected_cost=expected[np.arange(len(cohort)), choose(mean, rule)],
+        ai_cost=expected[:, 0],
+        ending=ending,
+    )
+
+
+def log_odds(policy: Policy, rule: Rule) -> Floats:
+    """How clearly a case is sent rather than kept, [..., N]: above 0 where the rule sends it, the lowest if nobody can.
+
+    `staged` weighs all readers together against the AI, `joint` the best one alone.
+    """
+    best = np.where(policy.available, policy.allocation, 0.0).max(-1) if rule == "joint" else policy.available.any(-1)
+    send, keep = (np.maximum(share, SUREST) for share in (policy.defer * best, 1 - policy.defer))
+    return np.log(send) - np.log(keep)
+
+
+def ordered(rows: pd.DataFrame, order: str) -> pd.DataFrame:
+    """A worklist with the most urgent case first; equal ones by expected cost, then as they were."""
+    urgency = {
+        "costly": lambda: rows["expected_cost"],
+        "close": lambda: -rows["log_odds"].abs(),
+        "disputed": lambda: 1 - rows["votes"] / rows["members"],
+    }
+    if order not in urgency:
+        raise UserError(f"order of the worklist: found {order!r}, expected one of {', '.join(ORDERS)}")
+    return rows.iloc[np.lexsort((-rows["expected_cost"], -urgency[order]()))].reset_index(drop=True)
+
+
+def sent_from(odds: Floats, position: int) -> float:
+    """The share of all cases that must be sent for this one to be among them, when the clearest go first.
+
+    >>> sent_from(np.array([2.0, -1.0, 0.5, -3.0]), position=2)
+    0.5
+    """
+    return float((odds >= odds[position]).mean())

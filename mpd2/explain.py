@@ -1,0 +1,305 @@
+"""Why a case went where it went: what each input adds, what would change the decision, and which cases are like it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from math import factorial
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit
+
+from mpd2.arrays import Bools, Floats
+from mpd2.cohort import STATE, UNKNOWN, Cohort
+from mpd2.costs import Costs
+from mpd2.embedding import nearest
+from mpd2.methods import policy_of
+from mpd2.methods.router import Mpd2
+from mpd2.policy import Policy, Rule, choose
+from mpd2.reliability import Errors, expected_costs
+from mpd2.runs import Run
+from mpd2.worklist import SUREST, mean_policy
+
+INPUT_NAMES = {
+    "prob_1": "AI's probability of glaucoma",
+    "logit_0": "AI's score for healthy",
+    "logit_1": "AI's score for glaucoma",
+    "vim_risk_z": "distance from the AI's training images",
+    "quality_risk": "quality risk of the photograph",
+    "uncertainty": "AI's uncertainty",
+    "vCDR": "vertical cup-to-disc ratio",
+    "aCDR": "area cup-to-disc ratio",
+}
+MEASURED = ("logit_0", "logit_1", "vim_risk_z", "quality_risk", "vCDR", "aCDR")
+"""The inputs that can be changed alone; the AI's probability and uncertainty follow from its two scores."""
+
+BACKGROUND = 64  # training cases that stand for "not knowing" an input
+STEPS = 64  # points on the way to the end of a range; searched twice, so that a flip is found to 1/4000 of the way
+WORDS = {0: "healthy", 1: "glaucoma", UNKNOWN: ""}
+
+Value = Callable[[Floats], Floats]
+"""From K states, [K, F], to one figure each for any number of members, [..., K]."""
+
+
+@dataclass(frozen=True, eq=False)
+class Attribution:
+    """How the inputs of one case add up to each router's deferral logit."""
+
+    values: Floats  # [E, 8] in the order of STATE
+    base: Floats  # [E] the mean logit of the background
+
+    @property
+    def logit(self) -> Floats:
+        """The case's own logit, [E]."""
+        return self.base + self.values.sum(-1)
+
+
+def has_router(run: Run) -> bool:
+    """Whether a run decides by a deferral logit that can be taken apart."""
+    return run.method == Mpd2.key
+
+
+# ---------------------------------------------------------------------------------- variants of a case
+
+
+def variants(case: Cohort, state: Floats, available: Bools | None = None) -> Cohort:
+    """One case with other states, [K, 8], and if given another roster, [M]."""
+    copies = case.rows(np.zeros(len(state), int))
+    roster = copies.available if available is None else np.tile(available, (len(state), 1))
+    return replace(copies, state=state, available=roster)
+
+
+def changed(state: Floats, values: dict[str, float]) -> Floats:
+    """A state, [8], with measured inputs replaced; probability and uncertainty follow.
+
+    >>> np.round(changed(np.zeros(8), {"logit_1": 2.0}), 3).tolist()
+    [0.881, 0.0, 2.0, 0.0, 0.0, 0.119, 0.0, 0.0]
+    """
+    new = np.array(state, float)
+    for name, value in values.items():
+        new[STATE.index(name)] = value
+    return following(new)
+
+
+def following(state: Floats) -> Floats:
+    """States, [..., 8], with the probability and uncertainty that their logits imply."""
+    new = np.array(state, float)
+    probability = expit(new[..., STATE.index("logit_1")] - new[..., STATE.index("logit_0")])
+    new[..., STATE.index("prob_1")] = probability
+    new[..., STATE.index("uncertainty")] = np.minimum(probability, 1 - probability)
+    return new
+
+
+def typical_case(train: Cohort) -> Cohort:
+    """A case to start a new one from: every measured input at its median, every reader there, nothing known."""
+    nobody = np.full((1, train.readers), UNKNOWN)
+    return replace(
+        train.rows(np.array([0])),
+        ids=np.array(["new case"]),
+        split=np.array([""]),
+        state=following(np.median(train.state, axis=0))[None],
+        horizontal_cdr=np.array([np.nan]),
+        truth=np.array([UNKNOWN]),
+        decisions=nobody,
+        available=nobody == UNKNOWN,
+    )
+
+
+# ---------------------------------------------------------------------------------- what is done
+
+
+def actions_frame(policy: Policy, case: Cohort, rule: Rule, errors: Errors, costs: Costs) -> pd.DataFrame:
+    """One row an action of one case, the AI first: who, mean share, least and most of any router, votes, costs.
+
+    `policy` is that of a population, [E, 1]; `errors` are the case's. `wrong` is the expected share of wrong answers.
+    """
+    shares = policy.actions[:, 0]  # [E, 1 + M]
+    manifest = case.manifest
+    chosen = np.arange(1 + case.readers) == choose(mean_policy(policy), rule)[0]
+    return pd.DataFrame({
+        "action": ["ai", *manifest.columns],
+        "who": ["AI", *(reader.name for reader in manifest.readers)],
+        "share": shares.mean(0),
+        "least": shares.min(0),
+        "most": shares.max(0),
+        "votes": (choose(policy, rule) == np.arange(1 + case.readers)).sum(0),
+        "fee": [0.0, *costs.fees],
+        "wrong": (errors.missed + errors.alarmed)[0],
+        "expected_cost": expected_costs(errors, costs)[0],
+        "available": [True, *case.available[0]],
+        "chosen": chosen,
+    })  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------- what each input adds
+
+
+def shapley(value: Value, case: Floats, background: Floats) -> tuple[Floats, Floats]:
+    """Exact Shapley values of a case's F inputs, [..., F], and the mean value of the background, [...].
+
+    All 2^F coalitions: inside one the inputs are the case's, outside they are a background row's, averaged over rows.
+    """
+    inputs = len(case)
+    inside = (np.arange(2**inputs)[:, None] >> np.arange(inputs)) % 2 == 1  # [2^F, F]
+    mixed = np.where(inside[:, None], case, background)  # [2^F, B, F]
+    values = value(mixed.reshape(-1, inputs))
+    worth = values.reshape(*values.shape[:-1], len(inside), len(background)).mean(-1)  # [..., 2^F]
+    weight = np.array([factorial(s) * factorial(inputs - s - 1) / factorial(inputs) for s in range(inputs)])
+    size = inside.sum(1, keepdims=True)
+    signed = np.where(inside, weight[size - 1], -weight[np.minimum(size, inputs - 1)])  # [2^F, F]
+    return worth @ signed, worth[..., 0]
+
+
+def attribute(run: Run, case: Cohort, train: Cohort, size: int = BACKGROUND, seed: int = 0) -> Attribution:
+    """What each of the eight inputs, as the routers see them, adds to the deferral logit of one case.
+
+    The background is a fixed draw of training cases. Inputs are taken one by one, although the AI's probability and
+    uncertainty are functions of its scores: what the four share is split between them.
+    """
+    rows = np.random.default_rng(seed).choice(len(train), min(size, len(train)), replace=False)
+    return Attribution(*shapley(lambda s: deferral_logit(run, variants(case, s)), case.state[0], train.state[rows]))
+
+
+def deferral_logit(run: Run, cohort: Cohort) -> Floats:
+    """log d / (1 − d) of every router and case, [E, N]."""
+    return logit(np.clip(policy_of(run, cohort).defer, SUREST, 1 - SUREST))
+
+
+def attribution_frame(attribution: Attribution, case: Cohort) -> pd.DataFrame:
+    """One row an input: its value, what it adds on average over the routers, and the least and most any router says."""
+    return pd.DataFrame({
+        "variable": STATE,
+        "input": list(INPUT_NAMES.values()),
+        "value": case.state[0],
+        "adds": attribution.values.mean(0),
+        "least": attribution.values.min(0),
+        "most": attribution.values.max(0),
+    })  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------- what would change the decision
+
+
+def flips(run: Run, case: Cohort, train: Cohort) -> pd.DataFrame:
+    """The smallest change of each measured input, within the training range, that turns keep into send or back.
+
+    Columns: variable, input, now, flips_at (NaN if nothing in the range does), change (in standard deviations of the
+    training cases), probability (the AI's, at the flip). The easiest flip comes first.
+    """
+    columns = [STATE.index(name) for name in MEASURED]
+    now = case.state[0, columns]  # [L]
+    ends = np.stack([train.state.min(0), train.state.max(0)], axis=-1)[columns]  # [L, 2]
+    start = np.repeat(now[:, None], 2, axis=1)
+    inner, outer, found = _first_flip(run, case, start, ends)
+    _, outer, _ = _first_flip(run, case, inner, outer)
+    change = np.where(found, (outer - start) / train.state.std(0)[columns, None], np.inf)
+    nearer = np.abs(change).argmin(-1)[:, None]  # [L, 1] down or up
+    at, change, found = (np.take_along_axis(part, nearer, 1)[:, 0] for part in (outer, change, found))
+    ending = _moved(case.state[0], at[:, None, None])[:, 0, 0]  # [L, 8]
+    rows = pd.DataFrame({
+        "variable": MEASURED,
+        "input": [INPUT_NAMES[name] for name in MEASURED],
+        "now": now,
+        "flips_at": np.where(found, at, np.nan),
+        "change": np.where(found, change, np.nan),
+        "probability": np.where(found, ending[:, STATE.index("prob_1")], np.nan),
+    })  # fmt: skip
+    return rows.sort_values("change", key=np.abs, na_position="last", ignore_index=True)
+
+
+def stand_ins(run: Run, case: Cohort, depth: int = 3) -> list[int]:
+    """Who is asked, then who if that one is away, and so on: actions, 0 for the AI, which ends the list."""
+    order: list[int] = []
+    available = case.available[0].copy()
+    while len(order) < depth:
+        roster = variants(case, case.state, available)
+        action = int(choose(mean_policy(policy_of(run, roster)), run.rule)[0])
+        order.append(action)
+        if action == 0:
+            break
+        available[action - 1] = False
+    return order
+
+
+def _first_flip(run: Run, case: Cohort, start: Floats, end: Floats) -> tuple[Floats, Floats, Bools]:
+    """On the way from start to end, [L, 2] each: the last point before the first flip, that flip, and if there is one.
+
+    Both ways, up and down, of every input are walked at once.
+    """
+    path = start[..., None] + (end - start)[..., None] * np.linspace(0, 1, STEPS)  # [L, 2, STEPS]
+    states = _moved(case.state[0], path)
+    policy = mean_policy(policy_of(run, variants(case, states.reshape(-1, len(STATE)))))
+    sends = (choose(policy, run.rule) > 0).reshape(path.shape)
+    now = choose(mean_policy(policy_of(run, case)), run.rule)[0] > 0
+    first = (sends != now).argmax(-1)[..., None]
+    before = np.take_along_axis(path, np.maximum(first - 1, 0), -1)[..., 0]
+    return before, np.take_along_axis(path, first, -1)[..., 0], (sends != now).any(-1)
+
+
+def _moved(state: Floats, values: Floats) -> Floats:
+    """One state with its l-th measured input set to each of values[l], [L, ...] to [L, ..., 8]."""
+    moved = np.broadcast_to(state, (*values.shape, len(STATE))).copy()
+    for position, name in enumerate(MEASURED):
+        moved[position, ..., STATE.index(name)] = values[position]
+    return following(moved)
+
+
+# ---------------------------------------------------------------------------------- beside other cases
+
+
+def range_frame(case: Cohort, train: Cohort) -> pd.DataFrame:
+    """Each input of a case on the training cases of its cohort: value, quantiles, rank, and how it lies in the range.
+
+    `place` is 0 at the cohort's lowest training case and 1 at its highest, for the value and each quantile alike.
+    `flag` says where the value is outside: of its cohort, or of all training cases.
+    """
+    kin = train.state[train.source == case.source[0]]
+    kin = kin if len(kin) else train.state
+    value, low, high = case.state[0], kin.min(0), kin.max(0)
+    width = np.where(high > low, high - low, 1.0)
+    quantiles = {f"q{q}": (np.quantile(kin, q / 100, axis=0) - low) / width for q in (5, 25, 50, 75, 95)}
+    outside = (value < low) | (value > high)
+    beyond = (value < train.state.min(0)) | (value > train.state.max(0))
+    flag = np.where(beyond, "outside all training cases", np.where(outside, "outside its cohort's training cases", ""))
+    return pd.DataFrame({
+        "variable": STATE,
+        "input": list(INPUT_NAMES.values()),
+        "value": value,
+        "low": low,
+        "high": high,
+        **quantiles,
+        "place": (value - low) / width,
+        "rank": (kin <= value).mean(0),
+        "flag": flag,
+        "n": len(kin),
+    })  # fmt: skip
+
+
+def similar_cases(run: Run, case: Cohort, train: Cohort, k: int) -> pd.DataFrame:
+    """The training cases most like this one: truth, what the run does with it, the AI's and each reader's word.
+
+    A reader who has read none of them has no column.
+    """
+    rows, distances = nearest(train, case.state, k)
+    alike = train.rows(rows[0])
+    who = np.array(["AI", *(reader.name for reader in train.manifest.readers)])
+    action = choose(mean_policy(policy_of(run, alike)), run.rule)
+    said = pd.DataFrame(alike.action_labels, columns=who).replace(WORDS)
+    names = np.array([entry.name for entry in train.manifest.cohorts])
+    facts = pd.DataFrame({
+        "case_id": alike.ids,
+        "distance": distances[0],
+        "cohort": names[alike.source],
+        "truth": [WORDS[int(truth)] for truth in alike.truth],
+        "sent to": who[action],
+    })  # fmt: skip
+    return facts.join(said.loc[:, (said != "").any()])
+
+
+def comparison_frame(case: Cohort, other: Cohort, train: Cohort) -> pd.DataFrame:
+    """Two cases input by input: both values, and how far apart in standard deviations of the training cases."""
+    scale = train.state.std(0)
+    apart = np.divide(case.state[0] - other.state[0], scale, out=np.zeros(len(STATE)), where=scale > 0)
+    names = list(INPUT_NAMES.values())
+    return pd.DataFrame({"input": names, "this": case.state[0], "other": other.state[0], "apart": apart})

@@ -1,0 +1,176 @@
+"""Charts of the Case page."""
+
+from __future__ import annotations
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from mpd2.figures.common import Figure
+from mpd2.theme import AI, ALARM, OTHER, READER, ROUTER
+
+EDGE = 0.12  # how far outside the range a value is drawn at most
+
+
+def eye_frame(vertical: float, horizontal: float) -> pd.DataFrame:
+    """Outlines of disc and cup, in vertical disc diameters: part, order, x, y. A missing width is taken as the height.
+
+    >>> eye_frame(0.6, float("nan")).groupby("part")["x"].max().round(2).to_dict()
+    {'cup': 0.3, 'disc': 0.5}
+    """
+    angle = np.linspace(0, 2 * np.pi, 73)
+    width = vertical if np.isnan(horizontal) else horizontal
+    parts = [
+        pd.DataFrame({"part": part, "order": range(len(angle)), "x": x * np.cos(angle) / 2, "y": y * np.sin(angle) / 2})
+        for part, x, y in (("disc", 1.0, 1.0), ("cup", width, vertical))
+    ]
+    return pd.concat(parts, ignore_index=True)
+
+
+def eye(outline: pd.DataFrame, side: int = 210) -> Figure:
+    """Disc and cup to scale; `outline` is `eye_frame`."""
+    scale = alt.Scale(domain=[-0.55, 0.55])
+    base = alt.Chart(outline).encode(
+        x=alt.X("x:Q", axis=None, scale=scale), y=alt.Y("y:Q", axis=None, scale=scale), order="order:O"
+    )
+    colours = {"disc": AI.colour, "cup": ALARM.colour}
+    layers = [
+        base.transform_filter(alt.datum.part == part).mark_line(
+            fill=colour, fillOpacity=0.3, stroke=colour, strokeWidth=2
+        )
+        for part, colour in colours.items()
+    ]
+    names = pd.DataFrame({"part": ["disc", "cup"], "x": [0.0, 0.0], "y": [-0.46, 0.0]})
+    labels = alt.Chart(names).mark_text(fontSize=12, fontWeight="bold", color=OTHER.colour)
+    layers.append(labels.encode(x="x:Q", y="y:Q", text="part:N"))
+    return alt.layer(*layers).properties(width=side, height=side)
+
+
+def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> Figure:
+    """How much of the decision each action holds; whoever is not available is named in grey.
+
+    `actions` is `explain.actions_frame`; with `original`, its shares are marked by a tick.
+    """
+    rows = _labelled(actions)
+    order = rows["who"].tolist()
+    share = alt.X("share:Q", title="share of the decision, mean over routers", scale=alt.Scale(domain=[0, 1]),
+                  axis=alt.Axis(format="%"))  # fmt: skip
+    who = alt.Y("who:N", sort=order, title=None, axis=alt.Axis(labelLimit=200))
+    base = alt.Chart(rows).encode(y=who)
+    kinds = ["AI", "reader", "not available"]
+    bars = base.mark_bar(height=13).encode(
+        x=share,
+        color=alt.Color(
+            "kind:N",
+            scale=alt.Scale(domain=kinds, range=[AI.colour, READER.colour, OTHER.colour]),
+            legend=alt.Legend(title=None, orient="top"),
+        ),
+        tooltip=[
+            alt.Tooltip("who:N", title="who"),
+            alt.Tooltip("share:Q", format=".1%", title="share"),
+            alt.Tooltip("least:Q", format=".1%", title="least of any router"),
+            alt.Tooltip("most:Q", format=".1%", title="most of any router"),
+            alt.Tooltip("votes:Q", title="routers that would choose it"),
+            alt.Tooltip("expected_cost:Q", format=".3f", title="expected cost"),
+            alt.Tooltip("wrong:Q", format=".1%", title="expected to be wrong"),
+        ],
+    )
+    spread = base.transform_filter("datum.available").mark_rule(color=OTHER.colour, strokeWidth=1.5)
+    text = base.mark_text(align="left", dx=6, fontSize=11, color=OTHER.colour).encode(x="most:Q", text="text:N")
+    chosen = base.transform_filter("datum.chosen").mark_point(
+        filled=True, shape=ROUTER.shape, color=ROUTER.colour, size=110, opacity=1
+    )
+    layers = [bars, spread.encode(x="least:Q", x2="most:Q"), chosen.encode(x=alt.datum(0)), text]
+    if original is not None:
+        before = alt.Chart(original).mark_tick(color=OTHER.colour, thickness=3, height=18)
+        layers.insert(1, before.encode(y=who, x="share:Q"))
+    return alt.layer(*layers).properties(height=21 * len(rows) + 40)
+
+
+def input_ranges(ranges: pd.DataFrame) -> Figure:
+    """Every input of a case on the training cases of its cohort; `ranges` is `explain.range_frame`."""
+    order = ranges["input"].tolist()
+    flags = ["inside", "outside its cohort's training cases", "outside all training cases"]
+    rows = ranges.assign(
+        zero=0.0,
+        one=1.0,
+        shown=ranges["place"].clip(-EDGE, 1 + EDGE),
+        flag=ranges["flag"].where(ranges["flag"] != "", flags[0]),
+        text=[f"{value:.2f}" for value in ranges["value"]],
+    )
+    base = alt.Chart(rows).encode(y=alt.Y("input:N", sort=order, title=None, axis=alt.Axis(labelLimit=260)))
+    axis = alt.Axis(values=[0, 1], labelExpr="datum.value == 0 ? 'lowest' : 'highest'", grid=False)
+    scale = alt.Scale(domain=[-EDGE - 0.02, 1 + EDGE + 0.06])
+    bands = [
+        base.mark_bar(height=height, color=READER.colour, opacity=opacity).encode(
+            x=alt.X(first, scale=scale, axis=axis, title="training cases of the same cohort"), x2=second
+        )
+        for first, second, height, opacity in (
+            ("zero:Q", "one:Q", 3, 0.35), ("q5:Q", "q95:Q", 9, 0.3), ("q25:Q", "q75:Q", 15, 0.4),
+        )
+    ]  # fmt: skip
+    median = base.mark_tick(color=READER.colour, thickness=2, height=17).encode(x="q50:Q")
+    points = base.mark_point(filled=True, size=120, opacity=1).encode(
+        x="shown:Q",
+        color=alt.Color(
+            "flag:N",
+            scale=alt.Scale(domain=flags, range=[ROUTER.colour, AI.colour, ALARM.colour]),
+            legend=alt.Legend(title="this case", orient="top", labelLimit=300),
+        ),
+        shape=alt.Shape("flag:N", scale=alt.Scale(domain=flags, range=[ROUTER.shape, AI.shape, ALARM.shape])),
+        tooltip=[
+            alt.Tooltip("input:N"),
+            alt.Tooltip("value:Q", format=".3f", title="this case"),
+            alt.Tooltip("low:Q", format=".3f", title="lowest in training"),
+            alt.Tooltip("high:Q", format=".3f", title="highest in training"),
+            alt.Tooltip("rank:Q", format=".0%", title="training cases no higher"),
+            alt.Tooltip("flag:N"),
+        ],
+    )
+    value = base.mark_text(dy=-12, fontSize=11, color=OTHER.colour).encode(x="shown:Q", text="text:N")
+    return alt.layer(*bands, median, points, value).properties(height=38 * len(rows) + 40)
+
+
+def attribution_bars(rows: pd.DataFrame) -> Figure:
+    """What each input adds to the decision to send; `rows` is `explain.attribution_frame`."""
+    towards = {"towards a reader": READER.colour, "towards the AI": AI.colour}
+    names = list(towards)
+    rows = rows.assign(
+        towards=np.where(rows["adds"] >= 0, *names),
+        named=[f"{name} = {value:.2f}" for name, value in zip(rows["input"], rows["value"], strict=True)],
+        text=[f"{adds:+.2f}" for adds in rows["adds"]],
+        end=np.where(rows["adds"] >= 0, rows["most"], rows["least"]),
+    )
+    order = rows.sort_values("adds", key=np.abs, ascending=False)["named"].tolist()
+    base = alt.Chart(rows).encode(y=alt.Y("named:N", sort=order, title=None, axis=alt.Axis(labelLimit=320)))
+    bars = base.mark_bar(height=14).encode(
+        x=alt.X("adds:Q", title="adds to the log-odds of sending", scale=alt.Scale(padding=30)),
+        color=alt.Color(
+            "towards:N",
+            scale=alt.Scale(domain=names, range=list(towards.values())),
+            legend=alt.Legend(title=None, orient="top"),
+        ),
+        tooltip=[
+            alt.Tooltip("named:N", title="input"),
+            alt.Tooltip("adds:Q", format="+.3f", title="adds, mean over routers"),
+            alt.Tooltip("least:Q", format="+.3f", title="least of any router"),
+            alt.Tooltip("most:Q", format="+.3f", title="most of any router"),
+        ],
+    )
+    spread = base.mark_rule(color=OTHER.colour, strokeWidth=1.5).encode(x="least:Q", x2="most:Q")
+    text = base.encode(x="end:Q", text="text:N")
+    above = text.transform_filter("datum.adds >= 0").mark_text(align="left", dx=5, fontSize=11, color=OTHER.colour)
+    below = text.transform_filter("datum.adds < 0").mark_text(align="right", dx=-5, fontSize=11, color=OTHER.colour)
+    return alt.layer(bars, spread, above, below).properties(height=27 * len(rows) + 50)
+
+
+def _labelled(actions: pd.DataFrame) -> pd.DataFrame:
+    """With a kind and a label; the AI first, then readers by their share, then whoever is not available."""
+    is_ai = actions["action"] == "ai"
+    kind = np.where(is_ai, "AI", np.where(actions["available"], "reader", "not available"))
+    text = [
+        f"{share:.0%}, expected cost {cost:.2f}" if there else "not available"
+        for share, cost, there in zip(actions["share"], actions["expected_cost"], actions["available"], strict=True)
+    ]
+    rows = actions.assign(kind=kind, text=text)
+    return rows.iloc[np.lexsort((-rows["share"], ~rows["available"], ~is_ai))]

@@ -1,0 +1,74 @@
+"""A decision in the words of a clinic: what the AI says, what speaks for or against it, and what a reader would add."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit
+
+from mpd2.arrays import Floats
+from mpd2.cohort import STATE, Cohort
+
+SURE, FAIR = 0.9, 0.7  # least probability the AI gives its own answer
+ANATOMY = [STATE.index(name) for name in ("vCDR", "aCDR")]
+NEAR, FAR = 1 / 3, 2 / 3  # ranks among the training cases
+
+
+def percent(share: float) -> str:
+    """A share as people write it.
+
+    >>> percent(0.314)
+    '31 %'
+    """
+    return f"{100 * share:.0f} %"
+
+
+def structural_risk(case: Cohort, anatomy: Floats) -> float:
+    """Probability of glaucoma from the cup-to-disc ratios alone; `anatomy` is that of `examples.fit_anatomy`."""
+    return float(expit(case.state[0, ANATOMY] @ anatomy[:2] + anatomy[2]))
+
+
+def story(case: Cohort, actions: pd.DataFrame, train: Cohort, anatomy: Floats) -> str:
+    """Three sentences on one case; `actions` is its `explain.actions_frame`."""
+    return " ".join([_answer(case, anatomy), _photograph(case, train), _reader(actions)])
+
+
+def _answer(case: Cohort, anatomy: Floats) -> str:
+    probability, structural = float(case.ai_probability[0]), structural_risk(case, anatomy)
+    label = case.ai_label[0]
+    confidence = probability if label else 1 - probability
+    manner = "and is sure" if confidence >= SURE else "and is fairly sure" if confidence >= FAIR else "but wavers"
+    agrees = (structural >= 0.5) == bool(label)
+    return (
+        f"The AI says {'glaucoma' if label else 'healthy'} {manner} (probability of glaucoma {probability:.2f}); the "
+        f"cup-to-disc ratios {'agree' if agrees else 'speak against it'} ({structural:.2f} from them alone)."
+    )
+
+
+def _photograph(case: Cohort, train: Cohort) -> str:
+    distance, quality = (_rank(case, train, name) for name in ("vim_risk_z", "quality_risk"))
+    how = "close to" if distance <= NEAR else "far from" if distance >= FAR else "some way from"
+    text = f"The photograph is {how} what the AI was trained on, farther than {percent(distance)} of the training cases"
+    return text + (f", and poorer than {percent(quality)} of them." if quality >= FAR else ".")
+
+
+def _reader(actions: pd.DataFrame) -> str:
+    ai, chosen = actions.iloc[0], actions[actions["chosen"]].iloc[0]
+    readers = actions.iloc[1:][actions["available"].iloc[1:]]
+    if readers.empty:
+        return f"No reader is available; the AI is expected to be wrong in {_odds(ai)} such cases."
+    asked = chosen["action"] != ai["action"]
+    reader = chosen if asked else readers.sort_values("expected_cost").iloc[0]
+    text = f"In such cases {reader['who']} is expected to be wrong in {_odds(reader)}, the AI in {_odds(ai)}"
+    gain, fee = ai["expected_cost"] - reader["expected_cost"], f"the fee of {reader['fee']:.2f}"
+    if gain > 0:
+        return f"{text}: a reading is worth {fee}" + ("." if asked else ", yet the case stays with the AI.")
+    return f"{text}: a reading is not worth {fee} by this estimate" + (", yet one is asked for." if asked else ".")
+
+
+def _rank(case: Cohort, train: Cohort, name: str) -> float:
+    return float(np.mean(train.column(name) < case.column(name)[0]))
+
+
+def _odds(action: pd.Series) -> str:
+    return f"{100 * action['wrong']:.0f} of 100"

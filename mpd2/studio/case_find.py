@@ -1,0 +1,195 @@
+"""Finding a case: by id, by filter, or from the worklist, one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from mpd2.studio import case_store, frame, store, widgets
+from mpd2.studio.scenario import Scenario
+from mpd2.worklist import ORDERS, ordered
+
+CASE, PIN, ORDER = "case", "pin", "order"
+"""Keys of the session and names in the URL."""
+
+WHO, ENDING, TABLE = "case_who", "case_ending", "worklist"
+HELP = {
+    CASE: "Type an id, or walk through the worklist with the arrows.",
+    ORDER: "Most costly: largest expected cost of what the run does. Closest call: nearest to being decided the other "
+    "way. Most disagreement: fewest of the run's members agree on who decides.",
+    PIN: "A second case to compare this one with.",
+}
+
+
+def choose_case(about: Scenario) -> str:
+    """The bar above the page; the case to show, or a stop that says why there is none."""
+    everything = case_store.listing(about)
+    bar, list_place = st.container(horizontal=True, vertical_alignment="bottom"), st.container()
+    with bar:
+        order = st.selectbox(
+            "Worklist",
+            list(ORDERS),
+            format_func=ORDERS.__getitem__,
+            key=ORDER,
+            bind="query-params",
+            help=HELP[ORDER],
+            width=230,
+        )
+        rows = ordered(_filtered(everything), order)
+        ids = rows["case_id"].tolist()
+        if not ids:
+            st.session_state.setdefault(CASE, str(everything["case_id"].iloc[0]))
+        case_id = st.selectbox(
+            "Case",
+            ids,
+            key=CASE,
+            bind="query-params",
+            accept_new_options=True,
+            help=HELP[CASE],
+            placeholder="Case id",
+            width=200,
+        )
+        position = ids.index(case_id) if case_id in ids else None
+        _arrows(ids, position)
+        _pinning(everything["case_id"].tolist(), case_id)
+    with list_place:
+        _table(rows)
+    if case_id is None:
+        st.info("No case fits the filter. Loosen it, or type the id of a case.", icon=":material/filter_alt_off:")
+        st.stop()
+    if case_id not in set(everything["case_id"]):
+        _outside(case_id, about)
+    return str(case_id)
+
+
+def pinned(about: Scenario, case_id: str) -> str | None:
+    """The case to compare with, if one of the slice is pinned."""
+    other = st.session_state.get(PIN)
+    known = other in set(case_store.listing(about)["case_id"])
+    if other and not known:
+        st.warning(f"The pinned case {other} is not in this slice.", icon=":material/push_pin:")
+    return str(other) if other and known and other != case_id else None
+
+
+def _filtered(rows: pd.DataFrame) -> pd.DataFrame:
+    """The worklist without what is filtered away."""
+    names = ["AI", *(reader.name for reader in store.cohort().manifest.readers)]
+    with st.popover("Filter", icon=":material/filter_alt:"):
+        who = st.multiselect("Decided by", names, key=WHO, persist_state="session", help="None chosen means all.")
+        ending = st.segmented_control(
+            "Ending",
+            ["right", "wrong"],
+            key=ENDING,
+            persist_state="session",
+            help="Whether the final answer is the true one. A clinic learns this only later.",
+        )
+    keep = rows["reader"].isin(who or names) & (rows["ending"] == ending if ending else True)
+    return rows[keep]
+
+
+def _arrows(ids: list[str], position: int | None) -> None:
+    """One case back, where we are, one case on."""
+    here = 0 if position is None else position
+    for label, icon, step in (("Previous", ":material/chevron_left:", -1), ("Next", ":material/chevron_right:", 1)):
+        target = here + step if position is not None else 0
+        st.button(
+            label,
+            icon=icon,
+            key=f"case_{label}",
+            disabled=not 0 <= target < len(ids),
+            on_click=_go,
+            args=(ids[target] if 0 <= target < len(ids) else None,),
+        )
+    st.caption(f"{here + 1} of {len(ids)}" if position is not None else f"not among these {len(ids)}", width="content")
+
+
+def _pinning(ids: list[str], case_id: str | None) -> None:
+    with st.popover("Compare", icon=":material/push_pin:"):
+        st.selectbox(
+            "Pinned case",
+            ids,
+            index=None,
+            key=PIN,
+            bind="query-params",
+            placeholder="None",
+            accept_new_options=True,
+            help=HELP[PIN],
+        )
+        st.button("Pin this case", on_click=_pin, args=(case_id,), disabled=case_id is None, width="stretch")
+        st.button("Unpin", on_click=_pin, args=(None,), disabled=not st.session_state.get(PIN), width="stretch")
+
+
+def _table(rows: pd.DataFrame) -> None:
+    """The worklist itself; a chosen row becomes the case."""
+    area = st.expander(f"The worklist, n = {len(rows)}", icon=":material/list:", key="case_list", on_change="rerun")
+    if not area.open:
+        return
+    with area:
+        st.dataframe(
+            rows[list(_COLUMNS)],
+            hide_index=True,
+            column_config=_COLUMNS,
+            key=TABLE,
+            on_select=lambda: _take(rows["case_id"].tolist()),
+            selection_mode="single-row",
+            alt="The cases in the order of the worklist",
+            height=300,
+        )
+        widgets.download(rows, "worklist")
+
+
+def _take(ids: list[str]) -> None:
+    chosen = st.session_state[TABLE]["selection"]["rows"]
+    if chosen:
+        _go(ids[chosen[0]])
+
+
+def _outside(case_id: str, about: Scenario) -> None:
+    """Say where an id is to be found, if anywhere, and stop."""
+    everything = store.cohort()
+    row = np.flatnonzero(everything.ids == case_id)
+    first = str(case_store.listing(about)["case_id"].iloc[0])
+    if not len(row):
+        st.error(f"There is no case {case_id!r} in the table. An id looks like {first}.", icon=":material/search_off:")
+    elif everything.split[row[0]] not in frame.SHOWN_SPLITS:
+        st.warning(
+            f"Case {case_id} is a {everything.split[row[0]]} case. Decisions are judged on "
+            f"{' and '.join(frame.SHOWN_SPLITS)} cases only.",
+            icon=":material/school:",
+        )
+    else:
+        split = str(everything.split[row[0]])
+        st.warning(
+            f"Case {case_id} is a {split} case of another slice than the one chosen in the sidebar.",
+            icon=":material/filter_alt_off:",
+        )
+        st.button("Go to its slice", on_click=_widen, args=(split,), type="primary")
+    st.button("Go to the worklist", on_click=_go, args=(first,))
+    st.stop()
+
+
+def _go(case_id: str | None) -> None:
+    if case_id is not None:
+        st.session_state[CASE] = case_id
+
+
+def _pin(case_id: str | None) -> None:
+    st.session_state[PIN] = case_id
+
+
+def _widen(split: str) -> None:
+    st.session_state[frame.SPLIT], st.session_state[frame.COHORTS] = split, []
+
+
+_COLUMNS = {
+    "case_id": st.column_config.TextColumn("Case"),
+    "cohort": st.column_config.TextColumn("Cohort"),
+    "reader": st.column_config.TextColumn("Decided by"),
+    "votes": st.column_config.NumberColumn("Votes", help="Members of the run that would decide the same alone"),
+    "expected_cost": st.column_config.NumberColumn("Expected cost", format="%.2f", help="Of what the run does"),
+    "ai_cost": st.column_config.NumberColumn("If kept", format="%.2f", help="Expected cost of leaving it to the AI"),
+    "defer": st.column_config.ProgressColumn("Lean to readers", min_value=0, max_value=1, format="percent"),
+    "ai_probability": st.column_config.NumberColumn("AI's probability", format="%.2f", help="Of glaucoma"),
+    "ending": st.column_config.TextColumn("Ending", help="Whether the final answer is the true one"),
+}

@@ -1,0 +1,130 @@
+"""What the Case page reads, each part kept for a while by run and case."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from mpd2 import explain, worklist
+from mpd2.arrays import Floats
+from mpd2.cohort import Cohort
+from mpd2.examples import fit_anatomy
+from mpd2.methods import policy_of
+from mpd2.policy import Policy
+from mpd2.reliability import ErrorModel, expected_costs, fit_errors
+from mpd2.runs import Run
+from mpd2.studio import store
+from mpd2.studio.scenario import Scenario
+
+KEPT = 64  # cases whose explanations are kept
+NEIGHBOURS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Facts:
+    """One case and what the active run does with it."""
+
+    run: Run
+    title: str  # of the run
+    case: Cohort  # one row
+    policy: Policy  # [E, 1]
+    actions: pd.DataFrame  # as `explain.actions_frame`
+
+    @property
+    def id(self) -> str:
+        """The case's id."""
+        return str(self.case.ids[0])
+
+    @property
+    def chosen(self) -> pd.Series:
+        """The action taken."""
+        return self.actions[self.actions["chosen"]].iloc[0]
+
+    @property
+    def routers(self) -> str:
+        """What a member of the run is called."""
+        return "routers" if explain.has_router(self.run) else "trained versions"
+
+
+@st.cache_resource(show_spinner=False)
+def train() -> Cohort:
+    """The training cases."""
+    return store.cohort().subset(split="train")
+
+
+@st.cache_resource(show_spinner=False)
+def error_model() -> ErrorModel:
+    """How likely everybody is to err, learned from the training cases."""
+    return fit_errors(train())
+
+
+@st.cache_resource(show_spinner=False)
+def anatomy() -> Floats:
+    """Glaucoma from the cup-to-disc ratios alone, learned from the training cases, [3]."""
+    return fit_anatomy(train())
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def listing(about: Scenario) -> pd.DataFrame:
+    """The worklist of the slice, in the table's order."""
+    facts = store.evidence(about)
+    expected = expected_costs(error_model().predict(facts.cohort), facts.costs)
+    return worklist.worklist(_policy(about), facts.cohort, store.run(about.run).rule, expected)
+
+
+def facts(about: Scenario, case_id: str) -> Facts:
+    """One case of the slice, as the run's stored policy decides it."""
+    cases, policy = store.evidence(about).cohort, _policy(about)
+    row = np.flatnonzero(cases.ids == case_id)
+    own = Policy(policy.defer[:, row], policy.allocation[:, row], policy.available[row])
+    return of_case(about.run, cases.rows(row), own)
+
+
+def of_case(run_name: str, case: Cohort, policy: Policy | None = None) -> Facts:
+    """Any one case, real or not; its policy is worked out unless given."""
+    run = store.run(run_name)
+    policy = policy_of(run, case) if policy is None else policy
+    costs = store.cohort().manifest.default_costs()
+    actions = explain.actions_frame(policy, case, run.rule, error_model().predict(case), costs)
+    return Facts(run, store.run_title(run_name), case, policy, actions)
+
+
+@st.cache_data(show_spinner="Taking the decision apart …", max_entries=KEPT)
+def attribution(run_name: str, case_id: str) -> tuple[pd.DataFrame, float, float]:
+    """What each input adds, the mean log-odds of the background and those of the case."""
+    case = _case(case_id)
+    found = explain.attribute(store.run(run_name), case, train())
+    return explain.attribution_frame(found, case), float(found.base.mean()), float(found.logit.mean())
+
+
+@st.cache_data(show_spinner=False, max_entries=KEPT)
+def flips(run_name: str, case_id: str) -> pd.DataFrame:
+    """The smallest changes that turn the decision."""
+    return explain.flips(store.run(run_name), _case(case_id), train())
+
+
+@st.cache_data(show_spinner=False, max_entries=KEPT)
+def stand_ins(run_name: str, case_id: str) -> list[str]:
+    """Who is asked, then who if that one is away, and so on."""
+    names = ["AI", *(reader.name for reader in store.cohort().manifest.readers)]
+    return [names[action] for action in explain.stand_ins(store.run(run_name), _case(case_id))]
+
+
+@st.cache_data(show_spinner=False, max_entries=KEPT)
+def similar(run_name: str, case_id: str) -> pd.DataFrame:
+    """The training cases most like this one."""
+    return explain.similar_cases(store.run(run_name), _case(case_id), train(), NEIGHBOURS)
+
+
+def _case(case_id: str) -> Cohort:
+    return store.cohort().rows(store.cohort().ids == case_id)
+
+
+def _policy(about: Scenario) -> Policy:
+    policy = store.evidence(about).outcomes[about.run].policy
+    if policy is None:
+        raise ValueError(f"run {about.run} has no stored policy")
+    return policy

@@ -1,0 +1,101 @@
+"""A briefing as one HTML file that needs nothing else: no script, no network, ready to print."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Sequence
+from html import escape
+
+import pandas as pd
+
+from mpd2.exports.briefing import Briefing
+from mpd2.figures.common import Figure
+from mpd2.figures.export import MIME, render
+from mpd2.figures.overview import tradeoff
+from mpd2.figures.report import cohort_costs, reader_load
+from mpd2.headlines import KeyNumber
+
+STYLE = """
+:root { color-scheme: light; }
+body { font: 15px/1.5 Inter, "Segoe UI", Helvetica, Arial, sans-serif; color: #0e1917; background: #fff;
+       max-width: 60rem; margin: 2rem auto; padding: 0 1.5rem; }
+h1 { font-size: 1.6rem; margin-bottom: 0.2rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
+.lead { font-size: 1.15rem; } .stamp, small { color: #4c5a57; font-size: 0.85rem; }
+.numbers { display: flex; flex-wrap: wrap; gap: 0.8rem; }
+.numbers div { flex: 1 1 9rem; border: 1px solid #d3dcd9; border-radius: 0.4rem; padding: 0.6rem 0.8rem; }
+.numbers b { display: block; font-size: 1.5rem; }
+table { border-collapse: collapse; width: 100%; font-size: 0.85rem; font-variant-numeric: tabular-nums; }
+th, td { text-align: right; padding: 0.25rem 0.5rem; border-bottom: 1px solid #d3dcd9; }
+td { white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; } tr.active { font-weight: 650; background: #f1f5f4; }
+img { max-width: 100%; } section { break-inside: avoid; } .scroll { overflow-x: auto; }
+"""
+WIDTH = 680  # of a chart that has none of its own
+ACTIVE = ' class="active"'
+
+
+def to_html(briefing: Briefing) -> bytes:
+    """The page, in UTF-8."""
+    body = [
+        f"<h1>{escape(briefing.stamp.run)}</h1>",
+        f'<p class="stamp">{escape(str(briefing.stamp))}</p>',
+        f'<p class="lead">{escape(briefing.answer)}</p>',
+        f'<div class="numbers">{"".join(map(_card, briefing.numbers))}</div>',
+        _section("Every method on the same cases", _table(briefing.methods, briefing.stamp.run)),
+        _section("Better is up, cheaper is left", _tradeoff(briefing)),
+        _section("In each cohort", _cohorts(briefing)),
+        _section("How the work is spread", _load(briefing)),
+        _section("Before you rely on this", _list(briefing.caveats)),
+    ]
+    title = escape(f"{briefing.stamp.run}: {briefing.stamp.slice}")
+    page = f"""<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+<title>{title}</title><style>{STYLE}</style></head>
+<body>{"".join(body)}</body>
+</html>
+"""
+    return page.encode()
+
+
+def _tradeoff(briefing: Briefing) -> str:
+    return _picture(
+        tradeoff(briefing.plane, briefing.active).properties(width=WIDTH), "F1 against total cost, one point a method"
+    )
+
+
+def _cohorts(briefing: Briefing) -> str:
+    return _picture(cohort_costs(briefing.cohorts, briefing.active), "Total cost of three methods in each cohort")
+
+
+def _load(briefing: Briefing) -> str:
+    return f"<p>{escape(briefing.spread)}</p>" + _picture(reader_load(briefing.load), "Share of readings by reader")
+
+
+def _list(lines: Sequence[str]) -> str:
+    return f"<ul>{''.join(f'<li>{escape(line)}</li>' for line in lines)}</ul>"
+
+
+def _section(heading: str, content: str) -> str:
+    return f"<section><h2>{escape(heading)}</h2>{content}</section>"
+
+
+def _card(number: KeyNumber) -> str:
+    against = [f"{item.change} against {item.against}" for item in number.differences]
+    notes = "<br>".join(map(escape, [number.span, *against]))
+    return f"<div>{escape(number.label)}<b>{escape(number.value)}</b><small>{notes}</small></div>"
+
+
+def _table(frame: pd.DataFrame, active: str) -> str:
+    heads = "".join(f"<th>{escape(str(name))}</th>" for name in frame.columns)
+    rows = [
+        f"<tr{ACTIVE if row[0] == active else ''}>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>"
+        for row in frame.to_numpy()
+    ]
+    return f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
+
+
+def _picture(figure: Figure, description: str) -> str:
+    """A drawing inside the file: as an image of its own it cannot meddle with the page."""
+    data = b64encode(render(figure, "svg")).decode()
+    return f'<img alt="{escape(description)}" src="data:{MIME["svg"]};base64,{data}">'

@@ -1,0 +1,42 @@
+"""Charts of the report for a meeting."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from mpd2.figures.common import method_scales
+from mpd2.theme import READER
+
+
+def cohort_costs(rows: pd.DataFrame, active: str) -> alt.FacetChart:
+    """Total cost in each cohort, a point with its interval for each method; `rows` as in a briefing's `cohorts`."""
+    methods, titles = (rows[name].drop_duplicates().tolist() for name in ("method", "title"))
+    colour, shape = method_scales(methods, active)
+    base = alt.Chart().encode(
+        y=alt.Y("title:N", title=None, sort=titles),
+        color=alt.Color("method:N", scale=colour, legend=None),
+    )
+    ends = base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title="total cost"), x2="high:Q")
+    dots = base.mark_point(filled=True, size=90, opacity=1).encode(
+        x="value:Q", shape=alt.Shape("method:N", scale=shape, legend=None)
+    )
+    return (
+        alt.layer(ends, dots, data=rows)
+        .properties(width=600, height=80)
+        .facet(row=alt.Row("cohort:N", title=None, sort=None))
+        .properties(title="Total cost in each cohort, with 95 % intervals")
+    )
+
+
+def reader_load(load: pd.DataFrame) -> alt.Chart:
+    """Which share of all readings each reader gives; `load` as in a briefing."""
+    return (
+        alt.Chart(load)
+        .mark_bar(color=READER.colour)
+        .encode(
+            x=alt.X("share:Q", title="share of all readings", axis=alt.Axis(format="%")),
+            y=alt.Y("reader:N", title=None, sort=None),
+        )
+        .properties(title="Who reads", width=600, height=alt.Step(20))
+    )

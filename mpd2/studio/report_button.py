@@ -1,0 +1,62 @@
+"""The report for a meeting, one click away: of the active run on the chosen slice, made when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date
+from functools import partial
+
+import streamlit as st
+
+import mpd2
+from mpd2.exports.briefing import TABLES, Briefing, Stamp, brief
+from mpd2.exports.html import to_html
+from mpd2.exports.slides import to_slides
+from mpd2.studio import store
+from mpd2.studio.scenario import Scenario
+
+Writer = Callable[[Briefing], bytes]
+
+FORMATS: dict[str, tuple[str, str, Writer]] = {
+    "html": ("Page to read (HTML)", "text/html", to_html),
+    "pptx": (
+        "Slides to edit (PPTX)",
+        "application/vnd.openxmlformats-officedocument.presentationml.presentation",
+        to_slides,
+    ),
+}
+"""Label, media type and writer, by file ending."""
+
+
+def draw(about: Scenario) -> None:
+    """A popover with a button for each format."""
+    with st.popover("Report", icon=":material/summarize:", width="stretch"):
+        st.caption(
+            "The active run on the chosen slice: the result in a sentence, every method, trade-off, cohorts, readers' "
+            "load and caveats. Stamped with run, slice, data and date."
+        )
+        for ending, (label, mime, writer) in FORMATS.items():
+            st.download_button(
+                label,
+                data=partial(_report, about, writer),
+                file_name=f"mpd2-{about.run}-{about.split}.{ending}",
+                mime=mime,
+                icon=":material/download:",
+                key=f"report:{ending}",
+                on_click="ignore",
+                width="stretch",
+            )
+
+
+def _report(about: Scenario, writer: Writer) -> bytes:
+    evidence = store.evidence(about)
+    whole = store.cohort()
+    stamp = Stamp(
+        store.run_title(about.run),
+        about.describe(whole),
+        len(evidence.cohort),
+        whole.fingerprint,
+        mpd2.__version__,
+        date.today(),
+    )
+    return writer(brief(evidence, {name: store.table(name, about) for name in TABLES}, about.run, stamp))

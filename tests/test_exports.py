@@ -1,0 +1,169 @@
+"""The report for a meeting: the same briefing as a page and as slides."""
+
+import base64
+import re
+from datetime import date
+from html.parser import HTMLParser
+from io import BytesIO
+
+import numpy as np
+import pytest
+from pptx import Presentation
+
+from mpd2 import curves, tables
+from mpd2.evidence import Evidence, Outcome
+from mpd2.exports.briefing import Stamp, brief
+from mpd2.exports.html import to_html
+from mpd2.exports.slides import to_slides
+from mpd2.intervals import resample_weights
+from mpd2.policy import Policy, route
+
+NASTY = '<script>alert("1")</script> & "co"'
+STAMP = Stamp("Router", "test cases of all cohorts", 54, "0123456789abcdef", "1.2.3", date(2026, 3, 4))
+
+
+def outcome(cohort, title: str, defer: float, seed: int) -> Outcome:
+    """Two members that send about a share `defer` of cases to readers by lot."""
+    rng = np.random.default_rng(seed)
+    allocation = rng.random((2, len(cohort), cohort.readers)) * cohort.available
+    chances = (rng.random((2, len(cohort))) < defer).astype(float)
+    policy = Policy(chances, allocation / allocation.sum(-1, keepdims=True), cohort.available)
+    return Outcome(title, None, route(policy, cohort, "staged"), policy, "staged")
+
+
+def briefing_of(cohort, active: str = "mine", title: str = "Router", stamp: Stamp = STAMP):
+    outcomes = {
+        "mine": outcome(cohort, title, 0.5, 1),
+        "ai": outcome(cohort, "AI only", 0.0, 2),
+        "other": outcome(cohort, "Another", 0.8, 3),
+    }
+    evidence = Evidence(cohort, cohort.manifest.default_costs(), outcomes)
+    weights = resample_weights(cohort, resamples=40)
+    drawn_up = {name: getattr(tables, name)(evidence, weights) for name in ("overall", "cohorts", "collapse")}
+    drawn_up["paired"] = tables.paired(evidence, active, weights)
+    drawn_up["tradeoff"] = curves.tradeoff(evidence, weights)
+    return brief(evidence, drawn_up, active, stamp)
+
+
+@pytest.fixture(scope="module")
+def briefing(small_cohort):
+    return briefing_of(small_cohort)
+
+
+@pytest.fixture(scope="module")
+def page(briefing):
+    return to_html(briefing)
+
+
+@pytest.fixture(scope="module")
+def deck(briefing):
+    return Presentation(BytesIO(to_slides(briefing)))
+
+
+class Page(HTMLParser):
+    """What is in a page: its tags with their attributes, and its text."""
+
+    def __init__(self, page: bytes) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.text = ""
+        self.feed(page.decode())
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.text += data
+
+
+def charts_of(deck):
+    return [shape.chart for slide in deck.slides for shape in slide.shapes if shape.has_chart]
+
+
+def words_of(slide) -> str:
+    return "\n".join(shape.text_frame.text for shape in slide.shapes if shape.has_text_frame)
+
+
+def test_the_page_needs_nothing_but_itself(page):
+    links = [attributes[name] for _, attributes in Page(page).tags for name in ("src", "href") if name in attributes]
+    assert len(links) == 3
+    for link in links:
+        kind, data = link.split(",", 1)
+        assert kind == "data:image/svg+xml;base64"
+        drawing = base64.b64decode(data).decode()
+        assert not re.search(r"<image|<script|(?<!xmlns=)(?<!xlink=)\"https?:", drawing)
+    assert "url(" not in page.decode()
+
+
+def test_a_title_cannot_become_markup(small_cohort):
+    stamp = Stamp(NASTY, NASTY, 54, NASTY, NASTY, date(2026, 3, 4))
+    page = Page(to_html(briefing_of(small_cohort, title=NASTY, stamp=stamp)))
+    assert "script" not in {tag for tag, _ in page.tags}
+    assert NASTY in page.text
+
+
+def test_every_picture_says_what_it_shows(page):
+    pictures = [attributes for tag, attributes in Page(page).tags if tag == "img"]
+    assert all(picture["alt"] for picture in pictures)
+
+
+def test_both_formats_are_stamped_with_run_slice_data_version_and_date(page, deck):
+    shown = [Page(page).text, *map(words_of, deck.slides)]
+    for text in shown:
+        for mark in ("Router", "test cases of all cohorts", "n = 54", "0123456789ab", "1.2.3", "2026-03-04"):
+            assert mark in text
+
+
+def test_the_page_is_the_same_for_the_same_briefing(briefing, page):
+    assert to_html(briefing) == page
+
+
+def test_slides_open_with_the_answer_and_end_with_the_caveats(briefing, deck):
+    first, *_, last = deck.slides
+    assert briefing.answer in words_of(first)
+    assert all(number.value in words_of(first) for number in briefing.numbers)
+    assert all(caveat in words_of(last) for caveat in briefing.caveats)
+
+
+def test_charts_on_slides_hold_their_numbers(briefing, deck):
+    plane, cohorts, load = charts_of(deck)
+    points = sorted(score for series in plane.plots[0].series for score in series.values)
+    assert points == pytest.approx(sorted(briefing.plane["score_value"]))
+    assert [value for series in cohorts.plots[0].series for value in series.values] == pytest.approx(
+        briefing.cohorts["value"].tolist()
+    )
+    assert list(load.plots[0].series[0].values) == pytest.approx(briefing.load["share"].tolist())
+    assert list(load.plots[0].categories) == briefing.load["reader"].tolist()
+
+
+def test_nothing_stands_outside_a_slide(deck):
+    assert len(deck.slides) == 6
+    for shape in (shape for slide in deck.slides for shape in slide.shapes):
+        assert min(shape.left, shape.top) >= 0
+        assert shape.left + shape.width <= deck.slide_width
+        assert shape.top + shape.height <= deck.slide_height
+
+
+def test_methods_are_listed_by_what_they_cost(briefing):
+    total = briefing.methods["Total cost"].astype(float)
+    assert total.is_monotonic_increasing
+    assert set(briefing.methods["Method"]) == {"Router", "AI only", "Another"}
+
+
+def test_shares_of_the_load_add_up(briefing):
+    assert briefing.load["share"].sum() == pytest.approx(1)
+
+
+def test_a_run_that_asks_nobody_can_be_reported_too(small_cohort):
+    briefing = briefing_of(small_cohort, active="ai")
+    assert briefing.spread == "No case goes to a reader."
+    assert not briefing.load["cases"].any()
+    assert to_html(briefing)
+    assert len(Presentation(BytesIO(to_slides(briefing))).slides) == 6
+
+
+def test_caveats_say_where_readings_come_from(small_cohort, briefing):
+    told = " ".join(briefing.caveats)
+    for entry in small_cohort.manifest.cohorts:
+        assert f"{entry.name} {entry.readings}" in told
+        assert entry.credit in briefing.caveats

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from mpd2.errors import EmptyCohort
-from mpd2.studio import store, texts
+from mpd2.studio import report_button, store, texts
 from mpd2.studio.registry import entry
 from mpd2.studio.scenario import DEFAULT_RUN, DEFAULT_SPLIT, Scenario
 
@@ -47,6 +47,7 @@ def draw() -> None:
             help=texts.SPLIT,
         )
         _saved_slices()
+        report_button.draw(scenario())
     st.caption(f":material/science: {texts.BANNER}")
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 from scipy.spatial import cKDTree
 
-from mpd2.arrays import Bools, Floats
+from mpd2.arrays import Bools, Floats, Ints
 from mpd2.cohort import STATE, UNKNOWN, Cohort
 from mpd2.curves import MEAN_READER
 from mpd2.errors import UserError
@@ -18,6 +19,7 @@ from mpd2.metrics import COUNTS, load_of
 from mpd2.policy import NOBODY, Decisions
 from mpd2.tables import mean_of
 
+NOTHING = "–"
 AI = "AI"  # who decides a case that is not sent
 TRUTHS: Mapping[int, str] = {1: "glaucoma", 0: "no glaucoma", UNKNOWN: "unknown"}
 
@@ -44,7 +46,7 @@ MEASURES: Mapping[str, str] = {**RATES, **COSTS}
 def cases(evidence: Evidence, method: str) -> pd.DataFrame:
     """One row a case: what it is, who is right about it and what `method` does with it, a mean over its members.
 
-    Columns: case_id, cohort, truth and action (in words), the MEASURES, and the state. `readers_wrong` is the share
+    Columns: case_id, cohort, truth and action (categories), the MEASURES, and the state. `readers_wrong` is the share
     of those who have read the case, NaN where nobody has; `action` is what most members do. The mean available reader
     (MEAN_READER) is wrong and costs as readers are on average, and has no policy: `defer`, `deferred` and `fees` are
     NaN.
@@ -55,8 +57,8 @@ def cases(evidence: Evidence, method: str) -> pd.DataFrame:
     about = pd.DataFrame(
         {
             "case_id": cohort.ids,
-            "cohort": np.array([entry.name for entry in cohort.manifest.cohorts])[cohort.source],
-            "truth": [TRUTHS[truth] for truth in cohort.truth.tolist()],
+            "cohort": _categories(cohort.source, [entry.name for entry in cohort.manifest.cohorts]),
+            "truth": pd.Categorical([TRUTHS[truth] for truth in cohort.truth.tolist()], list(TRUTHS.values())),
             "glaucoma": (cohort.truth == 1).astype(float),
             "ai_wrong": (cohort.ai_label != cohort.truth).astype(float),
             "ai_clinical": costs.of_errors(cohort.ai_label, cohort.truth),
@@ -113,11 +115,15 @@ def _of_mean_reader(evidence: Evidence) -> pd.DataFrame:
     )
 
 
-def _usual_action(decisions: Decisions, cohort: Cohort) -> np.ndarray:
-    """The AI or the reader first asked, whichever most members choose, [N] names; a tie goes to the AI."""
+def _usual_action(decisions: Decisions, cohort: Cohort) -> pd.Categorical:
+    """The AI or the reader first asked, whichever most members choose, [N]; a tie goes to the AI."""
     first = decisions.consulted[..., 0]  # [E, N]
     votes = (first[..., None] == np.arange(NOBODY, cohort.readers)).sum(0)  # [N, 1 + M]
-    return np.array([AI, *(reader.name for reader in cohort.manifest.readers)])[votes.argmax(-1)]
+    return _categories(votes.argmax(-1), [AI, *(reader.name for reader in cohort.manifest.readers)])
+
+
+def _categories(positions: Ints, names: Sequence[str]) -> pd.Categorical:
+    return pd.Categorical.from_codes(positions, pd.Index(names))
 
 
 def smoothed(table: pd.DataFrame, columns: Sequence[str], neighbours: int) -> pd.DataFrame:
@@ -143,11 +149,53 @@ def compare(table: pd.DataFrame, inside: Bools, weights: Floats) -> pd.DataFrame
     difference = here["value"] - there["value"]
     below = np.hypot(here["value"] - here["low"], there["high"] - there["value"])
     above = np.hypot(here["high"] - here["value"], there["value"] - there["low"])
-    columns = {"measure": list(MEASURES), "title": list(MEASURES.values())}
+    columns: dict[str, Any] = {"measure": list(MEASURES), "title": list(MEASURES.values())}
     for name, part in (("region", here), ("rest", there)):
         columns |= {name: part["value"]}
         columns |= {f"{name}_{end}": part[end] for end in ("low", "high", "n")}
     return pd.DataFrame(columns | {"difference": difference, "low": difference - below, "high": difference + above})
+
+
+def in_words(compared: pd.DataFrame) -> pd.DataFrame:
+    """A comparison to be read: measure, title, value, gap (to the rest), and region, rest, difference with intervals.
+
+    Rates are in percent and their differences in percentage points.
+    """
+
+    def told(row: Mapping[Hashable, Any], column: str) -> str:
+        value = row[column]
+        if np.isnan(value):
+            return NOTHING
+        if column in ("difference", "low", "high"):
+            return f"{100 * value:+.1f} pp" if row["measure"] in RATES else f"{value:+.3f}"
+        return f"{value:.1%}" if row["measure"] in RATES else f"{value:.3f}"
+
+    def with_interval(row: Mapping[Hashable, Any], column: str, ends: str) -> str:
+        return f"{told(row, column)} ({told(row, f'{ends}low')} to {told(row, f'{ends}high')})"
+
+    return pd.DataFrame(
+        {
+            "measure": row["measure"],
+            "title": row["title"],
+            "value": told(row, "region"),
+            "gap": told(row, "difference"),
+            "region": with_interval(row, "region", "region_"),
+            "rest": with_interval(row, "rest", "rest_"),
+            "difference": with_interval(row, "difference", ""),
+        }
+        for row in compared.to_dict("records")
+    )
+
+
+def deferral_in_words(table: pd.DataFrame) -> str:
+    """Whether the right cases are sent, in a sentence."""
+    parts = {"wrong": table["ai_wrong"] > 0, "right": table["ai_wrong"] == 0}
+    told = [
+        f"{table.loc[rows, 'deferred'].mean():.1%} of the {rows.sum()} cases the AI alone gets {name}"
+        for name, rows in parts.items()
+        if rows.any()
+    ]
+    return f"The active run sends {table['deferred'].mean():.1%} of all cases to a reader: {' and '.join(told)}."
 
 
 def _means(table: pd.DataFrame, rows: Bools, weights: Floats) -> dict[str, np.ndarray]:
@@ -172,17 +220,16 @@ def reader_mix(evidence: Evidence, method: str, inside: Bools) -> pd.DataFrame:
     Columns: reader (name), where (region or rest), readings (mean over members), share of all readings there with
     Wilson's low and high, n (all readings there). Readers nobody asks anywhere are left out; so is a side without one.
     """
-    decisions, manifest = evidence.outcomes[method].decisions, evidence.cohort.manifest
-    sides = {"region": inside, "rest": ~inside}
+    decisions, readers = evidence.outcomes[method].decisions, evidence.cohort.manifest.readers
     parts = []
-    for where, rows in sides.items():
-        part = Decisions(decisions.consulted[:, rows], decisions.label[:, rows])
-        load = load_of(part, evidence.cohort.readers).mean(0)  # [M]
-        low, high = wilson(load, np.full(len(load), load.sum()))
-        share = load / load.sum() if load.sum() else np.full(len(load), np.nan)
-        names = [reader.name for reader in manifest.readers]
-        columns = {"reader": names, "where": where, "readings": load, "share": share, "low": low, "high": high}
-        parts.append(pd.DataFrame(columns).assign(n=load.sum()))
-    rows = pd.concat(parts, ignore_index=True)
-    asked = rows.groupby("reader")["readings"].transform("sum") > 0
-    return rows[asked & (rows["n"] > 0)].reset_index(drop=True)
+    for where, side in (("region", inside), ("rest", ~inside)):
+        part = Decisions(decisions.consulted[:, side], decisions.label[:, side])
+        load = load_of(part, len(readers)).mean(0)  # [M]
+        total = load.sum()
+        low, high = wilson(np.minimum(load, total), np.full(len(load), total))
+        share = load / total if total > 0 else np.full(len(load), np.nan)
+        columns = {"where": where, "readings": load, "share": share, "low": low, "high": high, "n": total}
+        parts.append(pd.DataFrame({"reader": [reader.name for reader in readers], **columns}))
+    mix = pd.concat(parts, ignore_index=True)
+    asked = mix.groupby("reader")["readings"].transform("sum") > 0
+    return mix[asked & (mix["n"] > 0)].reset_index(drop=True)

@@ -52,7 +52,7 @@ beside = st.multiselect(
     format_func=titles.__getitem__,
     key="methods",
     bind="query-params",
-    help="The mean available reader is the average over those who have read a case. At first, the methods of the paper.",
+    help="The mean available reader is the average over those who have read a case.",
 )
 shown = curves[curves["method"].isin([about.run, *beside])]
 told = figures.in_words(shown, about.run)
@@ -80,7 +80,7 @@ with st.expander("The figures", icon=":material/table:"):
             "value": st.column_config.NumberColumn("Clinical cost", format="%.3f"),
             "low": st.column_config.NumberColumn("95 % from", format="%.3f"),
             "high": st.column_config.NumberColumn("to", format="%.3f"),
-            "sd": st.column_config.NumberColumn("Spread of routers", format="%.3f", help="Standard deviation over seeds"),
+            "sd": st.column_config.NumberColumn("Spread", format="%.3f", help="Standard deviation over seeds"),
             "n": st.column_config.NumberColumn("Cases"),
         },
         pick=True,

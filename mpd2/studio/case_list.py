@@ -20,7 +20,7 @@ def case_list(table: pd.DataFrame, *, key: str, alt_text: str) -> None:
 
 def _share(label: str, explanation: str) -> object:
     return st.column_config.ProgressColumn(
-        label, help=explanation, min_value=0, max_value=1, format="percent", width="small"
+        label, help=explanation, min_value=0, max_value=1, format="%.2f", width="small"
     )
 
 
@@ -33,12 +33,12 @@ _COLUMNS = {
     "cohort": st.column_config.TextColumn("Cohort", help="Where the photograph comes from"),
     "truth": st.column_config.TextColumn("Truth", help="The diagnosis of reference"),
     "action": st.column_config.TextColumn("Decided by", help="The AI, or the reader most routers of the run ask"),
+    "total": _cost("Total cost", "Clinical plus expert cost"),
     "wrong": _share("Wrong", "Share of the run's routers that end with the wrong answer"),
+    "deferred": _share("Sent", "Share of the run's routers that send the case to a reader"),
     "ai_wrong": _share("AI wrong", "Whether the AI alone is wrong"),
     "readers_wrong": _share("Readers wrong", "Share of those who have read the case that are wrong"),
-    "deferred": _share("Sent", "Share of the run's routers that send the case to a reader"),
     "defer": _cost("d", "Deferral mass: how strongly the run leans towards a reader, 0 to 1, mean over its routers"),
     "clinical": _cost("Clinical cost", "Cost of wrong final answers, mean over the run's routers"),
     "fees": _cost("Expert cost", "Fees of the readers asked, mean over the run's routers"),
-    "total": _cost("Total cost", "Clinical plus expert cost"),
 }

@@ -1,0 +1,211 @@
+"""The map of cases (Plotly, because Vega has no lasso) and the charts of a region chosen on it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from itertools import cycle
+from typing import Any, NamedTuple
+
+import altair as alt
+import numpy as np
+import pandas as pd
+from plotly import graph_objects as go
+from plotly.subplots import make_subplots
+
+from mpd2.regions import AI
+from mpd2.theme import AI as AI_MARK
+from mpd2.theme import ALARM, CATEGORIES, OTHER, READER, ROUTER, Mark
+
+RIGHT_OR_WRONG = ((0.0, ALARM.colour), (0.5, "#B9B9B9"), (1.0, READER.colour))  # never white: points lie on any ground
+AMOUNT = "Cividis"  # made for colour-blind eyes
+EDGE = "rgba(128, 128, 128, 0.55)"  # keeps the lightest and the darkest point visible
+PLOTLY_SHAPES = {"cross": "x"}  # where Plotly's name of a Vega shape differs
+LARGER = {"triangle-up": 1.4, "triangle-down": 1.4, "diamond": 1.25}  # shapes that look small for their size
+FADED = 0.12
+
+REGION, REST = Mark(ROUTER.colour, "diamond"), Mark(OTHER.colour, "circle")
+
+
+class Paint(NamedTuple):
+    """A way to colour cases."""
+
+    title: str
+    column: str
+    help: str = ""
+    flipped: bool = False  # a share of errors is shown as a share of right answers
+
+
+PANELS: Mapping[str, tuple[Paint, Mark]] = {
+    "ai": (Paint("AI right", "ai_wrong", flipped=True), AI_MARK),
+    "readers": (Paint("Mean available reader right", "readers_wrong", flipped=True), READER),
+    "run": (Paint("Active run right", "wrong", flipped=True), ROUTER),
+    "defer": (Paint("Deferral mass d", "defer"), OTHER),
+}
+"""The four panels, each drawn with the shape of whom it is about."""
+
+PAINTS: Mapping[str, Paint] = {
+    **{name: paint for name, (paint, _) in PANELS.items()},
+    "action": Paint("Who decides", "action"),
+    "truth": Paint("Truth", "truth"),
+    "cohort": Paint("Cohort", "cohort"),
+    "total": Paint("Total cost", "total"),
+    "prob_1": Paint("AI's probability of glaucoma", "prob_1"),
+    "uncertainty": Paint("AI's uncertainty", "uncertainty"),
+    "vim_risk_z": Paint("Unlike the AI's training images (ViM)", "vim_risk_z"),
+    "quality_risk": Paint("Quality risk", "quality_risk"),
+    "vCDR": Paint("Vertical cup-to-disc ratio", "vCDR"),
+    "aCDR": Paint("Area cup-to-disc ratio", "aCDR"),
+    "logit_0": Paint("AI's logit of no glaucoma", "logit_0"),
+    "logit_1": Paint("AI's logit of glaucoma", "logit_1"),
+}
+"""Everything the one large panel can be coloured by."""
+
+
+def four_panels(table: pd.DataFrame, picked: Collection[str] = ()) -> go.Figure:
+    """Who is right where, and what is deferred: four maps that move together. `table`: `regions.cases` with x and y."""
+    titles = [f"{paint.title} (n = {table[paint.column].notna().sum()})" for paint, _ in PANELS.values()]
+    figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.03, vertical_spacing=0.07)
+    for position, (paint, mark) in enumerate(PANELS.values()):
+        axis = "coloraxis" if paint.flipped else "coloraxis2"
+        cases = table[table[paint.column].notna()]
+        row, column = divmod(position, 2)
+        figure.add_trace(_amounts(cases, paint, mark, axis, picked, size=5), row + 1, column + 1)
+    figure.update_layout(
+        coloraxis=_scale(RIGHT_OR_WRONG, "right", (0, 1), {"len": 0.48, "y": 0.77}),
+        coloraxis2=_scale(AMOUNT, "d", (0, 1), {"len": 0.48, "y": 0.23}),
+    )
+    figure.update_xaxes(matches="x")
+    figure.update_yaxes(matches="y")
+    return _finished(figure, height=760)
+
+
+def one_panel(table: pd.DataFrame, name: str, picked: Collection[str] = ()) -> go.Figure:
+    """One large map, coloured by one of PAINTS."""
+    paint = PAINTS[name]
+    cases = table[table[paint.column].notna()]
+    figure = go.Figure()
+    if isinstance(cases[paint.column].dtype, pd.CategoricalDtype):
+        for kind, mark in kinds(cases[paint.column].cat.categories, name).items():
+            figure.add_trace(_kind(cases[cases[paint.column] == kind], kind, mark, picked))
+    else:
+        mark, span = (PANELS[name][1], (0, 1)) if name in PANELS else (OTHER, None)
+        figure.add_trace(_amounts(cases, paint, mark, "coloraxis", picked, size=8))
+        figure.update_layout(coloraxis=_scale(RIGHT_OR_WRONG if paint.flipped else AMOUNT, "", span, {"len": 0.9}))
+    figure.update_layout(title=f"{paint.title} (n = {len(cases)})")
+    return _finished(figure, height=680)
+
+
+def kinds(names: Iterable[str], paint: str) -> dict[str, Mark]:
+    """A mark for each kind there can be, whether or not it is in sight, so that a mark stays the same in any slice."""
+    if paint == "truth":
+        marks = {"glaucoma": ALARM, "no glaucoma": Mark(READER.colour, "circle")}
+        return {name: marks.get(name, OTHER) for name in names}
+    if paint == "action":
+        shapes, taken = ("triangle-up", "triangle-down", "diamond"), {AI_MARK.colour, OTHER.colour}
+    else:
+        shapes, taken = ("circle", "square", "diamond"), set()
+    free = cycle([Mark(colour, shape) for shape in shapes for colour in CATEGORIES if colour not in taken])
+    return {name: AI_MARK if name == AI else next(free) for name in names}
+
+
+def picked_ids(selection: Mapping[str, Any]) -> list[str]:
+    """The cases of a Plotly selection, each once: `customdata` is the case id, for a position misleads."""
+    points = selection.get("points") or []
+    return list(dict.fromkeys(str(np.ravel(point["customdata"])[0]) for point in points if "customdata" in point))
+
+
+def region_mix(mix: pd.DataFrame) -> alt.LayerChart:
+    """Who reads the sent cases, in the region and in the rest. `mix`: `regions.reader_mix`."""
+    places = ["region", "rest"]
+    base = alt.Chart(mix).encode(
+        y=alt.Y("reader:N", title=None, sort=mix["reader"].drop_duplicates().tolist()),
+        yOffset=alt.YOffset("where:N", sort=places),
+        color=alt.Color(
+            "where:N",
+            title=None,
+            sort=places,
+            scale=alt.Scale(domain=places, range=[REGION.colour, REST.colour]),
+            legend=alt.Legend(orient="top"),
+        ),
+        tooltip=[
+            alt.Tooltip("reader:N"),
+            alt.Tooltip("where:N"),
+            alt.Tooltip("share:Q", title="share of readings", format=".1%"),
+            alt.Tooltip("low:Q", title="95 % from", format=".1%"),
+            alt.Tooltip("high:Q", title="to", format=".1%"),
+            alt.Tooltip("readings:Q", title="readings", format=".1f"),
+        ],
+    )
+    share = alt.X("share:Q", title="share of the readings there", axis=alt.Axis(format="%"))
+    dots = base.mark_point(filled=True, size=70).encode(
+        x=share,
+        shape=alt.Shape(
+            "where:N", sort=places, scale=alt.Scale(domain=places, range=[REGION.shape, REST.shape]), title=None
+        ),
+    )
+    ends = base.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q", title="share of the readings there"), x2="high:Q")
+    height = max(120, 34 * mix["reader"].nunique())
+    return (ends + dots).properties(title="Who reads the sent cases", height=height)
+
+
+def _amounts(
+    cases: pd.DataFrame, paint: Paint, mark: Mark, axis: str, picked: Collection[str], size: int
+) -> go.Scattergl:
+    values = cases[paint.column].to_numpy(float)
+    return _points(cases, picked, {"color": 1 - values if paint.flipped else values, "coloraxis": axis}, mark, size)
+
+
+def _kind(cases: pd.DataFrame, kind: str, mark: Mark, picked: Collection[str]) -> go.Scattergl:
+    points = _points(cases, picked, {"color": mark.colour}, mark, size=8)
+    return points.update(name=f"{kind} ({len(cases)})", showlegend=len(cases) > 0)
+
+
+def _points(
+    cases: pd.DataFrame, picked: Collection[str], colour: Mapping[str, Any], mark: Mark, size: int
+) -> go.Scattergl:
+    chosen = np.flatnonzero(cases["case_id"].isin(list(picked))).tolist() if picked else None
+    return go.Scattergl(
+        x=cases["x"].to_numpy(),
+        y=cases["y"].to_numpy(),
+        mode="markers",
+        customdata=cases["case_id"].to_numpy(object),
+        text=_told(cases),
+        hovertemplate="<b>%{customdata}</b><br>%{text}<extra></extra>",
+        marker={
+            **colour,
+            "symbol": PLOTLY_SHAPES.get(mark.shape, mark.shape),
+            "size": size * LARGER.get(mark.shape, 1.0),
+            "line": {"width": 0.5, "color": EDGE},
+        },
+        selectedpoints=chosen,
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": FADED}},
+        showlegend=False,
+    )
+
+
+def _told(cases: pd.DataFrame) -> list[str]:
+    """What the pointer is told of each case."""
+    return [
+        f"{row['cohort']}, {row['truth']}<br>{'AI wrong' if row['ai_wrong'] else 'AI right'}"
+        f"<br>decided by {row['action']}, d {row['defer']:.2f}"
+        for row in cases.to_dict("records")
+    ]
+
+
+def _scale(colours: Any, title: str, span: tuple[float, float] | None, bar: Mapping[str, Any]) -> dict[str, Any]:
+    ends = {} if span is None else {"cmin": span[0], "cmax": span[1]}
+    return {"colorscale": colours, "colorbar": {"title": title, "thickness": 12, **bar}, **ends}
+
+
+def _finished(figure: go.Figure, height: int) -> go.Figure:
+    """Without axes, for only nearness has a meaning; a drag draws a box."""
+    figure.update_xaxes(visible=False)
+    figure.update_yaxes(visible=False)
+    return figure.update_layout(
+        height=height,
+        dragmode="select",
+        margin={"l": 0, "r": 0, "t": 72, "b": 0},
+        legend={"orientation": "h", "yanchor": "top", "y": 0, "itemsizing": "constant"},
+        hovermode="closest",
+    )

@@ -1,0 +1,123 @@
+"""Map: where does it defer?"""
+
+import streamlit as st
+
+from mpd2 import regions
+from mpd2.cohort import STATE
+from mpd2.figures import map as figures
+from mpd2.studio import frame, store, widgets
+from mpd2.studio.case_list import case_list
+
+LAYOUTS = {"four": "Four panels", "one": "One large map"}
+NEIGHBOURS = 15  # cases an average is taken over: few enough to stay local, enough for a share
+FEW = 20  # cases below which a region says little
+HEADLINES = ("ai_wrong", "wrong", "deferred", "total")
+
+about = frame.open_page("map")
+evidence, layout = store.evidence(about), store.embedding()
+x, y = layout.of(evidence.cohort).T
+cases = regions.cases(evidence, about.run).assign(x=x, y=y)
+st.markdown(regions.deferral_in_words(cases))
+
+with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+    arrangement = st.segmented_control(
+        "Show",
+        list(LAYOUTS),
+        default="four",
+        required=True,
+        format_func=LAYOUTS.__getitem__,
+        key="layout",
+        bind="query-params",
+        help="The four panels move together; one large map can be coloured by anything known of a case.",
+    )
+    paint = st.selectbox(
+        "Colour",
+        list(figures.PAINTS),
+        index=list(figures.PAINTS).index("action"),
+        format_func=lambda name: figures.PAINTS[name].title,
+        key="colour",
+        bind="query-params",
+        disabled=arrangement == "four",
+        help="What the one large map is coloured by.",
+        width=280,
+    )
+    averaged = st.toggle(
+        "Local averages",
+        value=True,
+        key="averaged",
+        bind="query-params",
+        help=f"Who is right and d are shown as the mean over the {NEIGHBOURS} cases nearest on the map, so that "
+        "regions stand out. Off, each point shows its own case alone.",
+    )
+
+shares = [painted.column for painted, _ in figures.PANELS.values()]
+drawn = regions.smoothed(cases, shares, NEIGHBOURS) if averaged else cases
+chosen = figures.picked_ids(st.session_state.get("map", {}).get("selection", {}))
+st.plotly_chart(
+    figures.four_panels(drawn, chosen) if arrangement == "four" else figures.one_panel(drawn, paint, chosen),
+    key="map",
+    on_select="rerun",
+    selection_mode=("points", "box", "lasso"),
+    theme="streamlit",
+    config={"displaylogo": False},
+    alt=f"Map of {len(cases)} cases, alike ones side by side. The region chosen on it is described below in a table.",
+)
+made, routers = layout.parameters, len(evidence.outcomes[about.run].decisions.label)
+st.caption(
+    f"Each point is a case; cases that look alike to a router lie side by side. All {len(cases)} cases of the slice "
+    f"are shown, none is sampled. The map is a UMAP of the {len(STATE)} inputs a router sees, laid out once for all "
+    f"{len(layout.ids)} cases of the table ({made.neighbours} neighbours, minimum distance {made.min_distance}, "
+    f"{made.metric} distance, seed {made.seed}): only nearness has a meaning, not direction or scale. What the active "
+    f"run does with a case is the mean over its members, here {routers}. Shapes in the four panels: square the AI, "
+    "triangle readers, diamond the active run."
+)
+widgets.download(cases, "map_cases")
+
+inside = cases["case_id"].isin(chosen).to_numpy()
+if not inside.any():
+    st.info("Drag a box or a lasso over the map to see how a region differs from the rest.", icon=":material/select:")
+    st.stop()
+
+st.subheader(f"The region: {inside.sum()} of {len(cases)} cases", anchor=False)
+if inside.sum() < FEW:
+    st.caption(f":material/warning: Fewer than {FEW} cases say little; look at the intervals.")
+compared = regions.compare(cases, inside, store.weights(about))
+words = regions.in_words(compared)
+widgets.key_numbers(
+    [
+        {
+            "label": row["title"],
+            "value": row["value"],
+            "delta": f"{row['gap']} to the rest",
+            "delta_color": "off",
+            "help": f"Region {row['region']}, rest {row['rest']}; 95 % intervals, n = {inside.sum()} in the region.",
+        }
+        for row in words[words["measure"].isin(HEADLINES)].to_dict("records")
+    ]
+)
+st.dataframe(
+    words[["title", "region", "rest", "difference"]],
+    column_config={
+        "title": "Mean over cases",
+        "region": f"Region, n = {inside.sum()}",
+        "rest": f"Rest, n = {(~inside).sum()}",
+        "difference": "Difference",
+    },
+    hide_index=True,
+    height="content",
+    key="region",
+    alt="The region against the rest of the slice, with 95 % intervals",
+)
+st.caption("In brackets 95 % intervals: Wilson's for rates, the bootstrap's for costs. pp: percentage points.")
+widgets.download(compared, "region_against_rest")
+
+mix = regions.reader_mix(evidence, about.run, inside)
+if not mix.empty:
+    widgets.chart(
+        figures.region_mix(mix),
+        table=mix,
+        key="region_readers",
+        alt_text="Share of the readings each reader does in the region and in the rest",
+        note="Of the cases sent, who reads them, mean over routers. Lines are 95 % intervals (Wilson).",
+    )
+case_list(cases[inside], key="region_cases", alt_text="The cases of the region")

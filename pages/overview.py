@@ -1,7 +1,134 @@
 """Overview: is it worth it?"""
 
-from mpd2.studio import frame, store, widgets
+import streamlit as st
+
+from mpd2 import headlines
+from mpd2.curves import COSTS, SCORES
+from mpd2.figures import overview as figures
+from mpd2.figures.common import METRIC_NAMES
+from mpd2.findings import Figures
+from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.sidebyside import side_by_side
+from mpd2.studio import frame, store, tables_view, widgets
+from mpd2.tables import ALL, COLLAPSE, RETAINED
+
+VIEWS = {"overall": "Overall", "cohorts": "By cohort", "collapse": "Collapse", "retention": "AI-retained"}
+EXPLAINED = {
+    "overall": "Every method on every case of the slice.",
+    "cohorts": "The same in each cohort: photographs from other cameras, of other people.",
+    "collapse": "How the cases sent are spread over the readers. A router that always asks the same one has collapsed.",
+    "retention": "How safe the cases are that no reader sees; accuracy, MCC and cost are of those cases alone.",
+}
+COSTS_FIRST = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "F1", "MCC", "Sens", "Spec", "Prec", "Acc")
+METRICS = {"overall": COSTS_FIRST, "cohorts": COSTS_FIRST, "collapse": COLLAPSE, "retention": RETAINED}
+BESIDE = {"cohorts": ("TotalCost", "Defer", "F1"), "retention": RETAINED}  # shown of all cohorts at once
+EVERY_COHORT = "every"
+COLOURS = {headlines.BETTER_WORD: "green", headlines.WORSE_WORD: "red", headlines.CHANCE_WORD: "gray"}
 
 about = frame.open_page("overview")
-overall = store.table("overall", about)
-widgets.data_table(overall, key="overall", alt_text="Every method on the slice")
+manifest = store.cohort().manifest
+told = Figures({name: store.table(name, about) for name in ("overall", "paired", "collapse")}, manifest)
+
+
+def answer() -> None:
+    """The sentence and the five numbers."""
+    st.markdown(f"**{headlines.headline(told, about.run)}** {headlines.errors(told, about.run)}")
+    with st.container(horizontal=True):
+        for number in headlines.key_numbers(told, about.run):
+            with st.container(border=True, width="stretch", height="stretch"):
+                st.metric(number.label, number.value, help=tables_view.HELP[number.metric])
+                lines = [f"95 % interval {number.span}"] if number.span else ["Nobody is asked."]
+                for apart in number.differences:
+                    sense = f", :{COLOURS[apart.sense]}[{apart.sense}]" if apart.sense else ""
+                    lines.append(f"**{apart.change}** ({apart.span}) against {apart.against}{sense}")
+                st.caption("  \n".join(lines))
+    other = told.titles[headlines.best_other(told, about.run)]
+    st.caption(
+        f"{other} is the cheapest other method that can be deployed. Differences are on the same resampled cases, so "
+        "chance that hits both cancels out; the busiest reader's is not, and its interval is wider than it need be."
+    )
+
+
+@st.fragment
+def methods() -> None:
+    """Every method in the chosen view."""
+    view = st.segmented_control("Table", list(VIEWS), default="overall", required=True, format_func=VIEWS.__getitem__,
+                                key="view", bind="query-params", label_visibility="collapsed")  # fmt: skip
+    rows = store.table(view, about)
+    columns = _by_cohort(view) if view in BESIDE else tables_view.heads(METRICS[view], ALL)
+    intervals, printed = tables_view.switches("methods", about.is_whole)
+    table = side_by_side(rows, columns, first=about.run, unranked=NOT_DEPLOYABLE, intervals=intervals, printed=printed)
+    tables_view.wide_table(
+        rows,
+        table,
+        columns,
+        key=f"methods-{view}",
+        active=about.run,
+        unranked=NOT_DEPLOYABLE,
+        alt_text=f"{VIEWS[view]}: a row for each method, a column for each figure. {EXPLAINED[view]}",
+    )
+    st.caption(f"{EXPLAINED[view]} {tables_view.LEGEND}")
+
+
+def _by_cohort(view: str) -> dict[tuple[str, str], str]:
+    """The columns of one cohort, or a few of each."""
+    rows = store.table(view, about)
+    sizes = dict(zip(rows["cohort"], rows["n"], strict=True))
+    names = {item.key: f"{item.name} (n = {sizes[item.key]})" for item in manifest.cohorts if item.key in sizes}
+    names[EVERY_COHORT] = "Side by side"
+    chosen = st.pills("Cohort", [EVERY_COHORT, *list(names)[:-1]], default=EVERY_COHORT, required=True,
+                      format_func=names.__getitem__, key=f"cohort-{view}", label_visibility="collapsed")  # fmt: skip
+    if chosen != EVERY_COHORT:
+        return tables_view.heads(METRICS[view], chosen)
+    parts = [tables_view.heads(BESIDE[view], item.key, item.name) for item in manifest.cohorts if item.key in sizes]
+    return {place: head for part in parts for place, head in part.items()}
+
+
+@st.fragment
+def differences() -> None:
+    """Every method against the active run."""
+    st.subheader("Against the active run, case by case", anchor=False)
+    metric = st.selectbox("Figure", COSTS_FIRST, format_func=METRIC_NAMES.__getitem__,
+                          key="paired", bind="query-params", width=260)  # fmt: skip
+    paired = told.tables["paired"]
+    paired = paired[(paired["reference"] == about.run) & (paired["metric"] == metric)]
+    widgets.chart(
+        figures.differences(paired, about.run),
+        table=paired,
+        key="paired-chart",
+        alt_text=f"Dots with intervals: {METRIC_NAMES[metric]} of each method less that of the active run",
+        note=f"Where an interval leaves out the line, the two differ beyond chance. {tables_view.HELP[metric]} "
+        f"n = {paired['n'].max()}.",
+    )
+
+
+@st.fragment
+def tradeoff() -> None:
+    """Scores against costs."""
+    st.subheader("What a better score costs", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        cost = st.segmented_control("Cost", COSTS, default="TotalCost", required=True, key="cost", bind="query-params",
+                                    format_func=METRIC_NAMES.__getitem__)  # fmt: skip
+        printed = tables_view.published_switch("tradeoff", about.is_whole)
+    planes = store.table("tradeoff", about)
+    planes = planes[planes["cost"] == cost]
+    for column, score in zip(st.columns(2), SCORES, strict=True):
+        plane = planes[planes["score"] == score]
+        with column:
+            widgets.chart(
+                figures.tradeoff(plane, about.run, printed),
+                table=plane,
+                key=f"tradeoff-{score}",
+                alt_text=f"{score} of every deployable method against its {METRIC_NAMES[cost]}, with the Pareto front",
+            )
+    st.caption(
+        "Dashed: the front, on which no method is better in both ways at once. Diamond: the active run with its "
+        "intervals; square: the AI alone; circles: other methods, named on the front, all on hover. Hollow: in the "
+        f"paper. The oracle is left out. n = {planes['n'].max()}."
+    )
+
+
+answer()
+methods()
+differences()
+tradeoff()

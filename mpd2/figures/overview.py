@@ -5,36 +5,81 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from mpd2.figures.common import METRIC_NAMES, method_scales
-from mpd2.theme import OTHER
+from mpd2.figures.common import METRIC_NAMES, Figure, mark_of, method_scales
+from mpd2.figures.forest import forest
+from mpd2.findings import AI
+from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.theme import OTHER, ROUTER
 
 
-def tradeoff(plane: pd.DataFrame, active: str) -> alt.LayerChart:
-    """A score against a cost, one labelled point a method, with the Pareto front as a step.
+def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> Figure:
+    """A score against a cost, one point a method, with the Pareto front as a step.
 
-    `plane`: the rows of one score and one cost of `curves.tradeoff`.
+    `plane`: the rows of one score and one cost of `curves.tradeoff`. Named are those on the front, the AI and the
+    active run; `printed` adds what the paper prints, hollow.
     """
     score, cost = METRIC_NAMES[plane["score"].iloc[0]], METRIC_NAMES[plane["cost"].iloc[0]]
+    named = plane["on_front"] | plane["method"].isin([AI, active])
     colour, shape = method_scales(plane["method"].tolist(), active)
-    base = alt.Chart(plane).encode(
-        x=alt.X("cost_value:Q", title=cost, scale=alt.Scale(zero=False, padding=20)),
-        y=alt.Y("score_value:Q", title=score, scale=alt.Scale(zero=False, padding=20)),
+    base = alt.Chart(plane.assign(named=named)).encode(
+        x=alt.X("cost_value:Q", title=f"{cost} (less is better)", scale=alt.Scale(zero=False, padding=25)),
+        y=alt.Y("score_value:Q", title=f"{score} (more is better)", scale=alt.Scale(zero=False, padding=25)),
     )
-    front = base.transform_filter("datum.on_front").mark_line(
-        interpolate="step-after", strokeDash=[4, 3], color=OTHER.colour
+    own = base.transform_filter(alt.datum.method == active)
+    layers = [
+        base.transform_filter("datum.on_front").mark_line(
+            interpolate="step-after", strokeDash=[4, 3], color=OTHER.colour
+        ),
+        own.mark_rule(color=ROUTER.colour).encode(x=alt.X("cost_low:Q"), x2="cost_high:Q"),
+        own.mark_rule(color=ROUTER.colour).encode(y=alt.Y("score_low:Q"), y2="score_high:Q"),
+        base.mark_point(filled=True, size=100, opacity=0.95).encode(
+            color=alt.Color("method:N", scale=colour, legend=None),
+            shape=alt.Shape("method:N", scale=shape, legend=None),
+            tooltip=[
+                alt.Tooltip("title:N", title="method"),
+                alt.Tooltip("score_value:Q", title=score, format=".3f"),
+                alt.Tooltip("score_low:Q", title="interval from", format=".3f"),
+                alt.Tooltip("score_high:Q", title="to", format=".3f"),
+                alt.Tooltip("cost_value:Q", title=cost, format=".3f"),
+                alt.Tooltip("cost_low:Q", title="interval from", format=".3f"),
+                alt.Tooltip("cost_high:Q", title="to", format=".3f"),
+                alt.Tooltip("front_share:Q", title="on the front in resamples", format=".0%"),
+                alt.Tooltip("n:Q", title="n"),
+            ],
+        ),
+        base.transform_filter("datum.named")
+        .mark_text(align="left", dx=9, dy=-7, fontSize=11)
+        .encode(text="title:N", color=alt.Color("method:N", scale=colour, legend=None)),
+    ]
+    if printed:
+        layers.append(
+            base.transform_filter("isValid(datum.score_published)")
+            .mark_point(filled=False, size=100, strokeWidth=1.5)
+            .encode(
+                x=alt.X("cost_published:Q"),
+                y=alt.Y("score_published:Q"),
+                color=alt.Color("method:N", scale=colour, legend=None),
+                shape=alt.Shape("method:N", scale=shape, legend=None),
+                tooltip=[
+                    alt.Tooltip("title:N", title="in the paper"),
+                    alt.Tooltip("score_published:Q", title=score, format=".3f"),
+                    alt.Tooltip("cost_published:Q", title=cost, format=".3f"),
+                ],
+            )
+        )
+    return alt.layer(*layers).properties(title=f"{score} against {cost}", height=360)
+
+
+def differences(paired: pd.DataFrame, active: str) -> Figure:
+    """How far every other method is from the active run on the same cases; what cannot be deployed comes last.
+
+    `paired`: the rows of one metric of `tables.paired` that have the active run as reference.
+    """
+    metric = METRIC_NAMES[paired["metric"].iloc[0]]
+    marks = [mark_of(method, active) for method in paired["method"]]
+    rows = paired.rename(columns={"difference": "value"}).assign(
+        colour=[mark.colour for mark in marks], shape=[mark.shape for mark in marks]
     )
-    dots = base.mark_point(filled=True, size=110, opacity=0.95).encode(
-        color=alt.Color("method:N", scale=colour, legend=None),
-        shape=alt.Shape("method:N", scale=shape, legend=None),
-        tooltip=[
-            alt.Tooltip("title:N", title="method"),
-            alt.Tooltip("score_value:Q", title=score, format=".3f"),
-            alt.Tooltip("cost_value:Q", title=cost, format=".3f"),
-            alt.Tooltip("front_share:Q", title="on the front in resamples", format=".0%"),
-        ],
-    )
-    names = base.mark_text(align="left", dx=9, dy=-4, fontSize=11).encode(
-        text="title:N", color=alt.Color("method:N", scale=colour, legend=None)
-    )
-    title = f"{score} against {cost}; dashed: nobody is better in both"
-    return (front + dots + names).properties(title=title, height=340)
+    axis = f"{metric}, method less active run"
+    rows = rows.assign(apart=rows["method"].isin(NOT_DEPLOYABLE)).sort_values(["apart", "value"])
+    return forest(rows, axis, f"Difference in {metric} to the active run", zero=True)

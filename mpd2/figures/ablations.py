@@ -1,0 +1,96 @@
+"""Charts of the Ablations page."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from mpd2.figures.common import METRIC_NAMES, Figure
+from mpd2.figures.forest import forest
+from mpd2.studies import ABLATIONS, CONDITIONS, TARGETS
+from mpd2.theme import OTHER, ROUTER
+
+FULL, BUDGET = "full", "budget"  # the condition nothing is taken from, and the study of budgets
+AGAINST = {"objective": FULL, "regularisation": FULL, BUDGET: "noal"}
+"""The condition that the others of a study are compared with."""
+
+KINDS = {"DeferSoft": "soft: mean probability", "DeferHard": "hard: cases sent"}
+
+
+def condition_name(name: str, budget: bool = False) -> str:
+    """A condition in words; among budgets the full objective is the one with its own target.
+
+    >>> condition_name("no-gsdp"), condition_name("al25"), condition_name("full", budget=True), condition_name("noal")
+    ('without GSDP', 'budget 25 %', 'budget 70 %', 'no budget')
+    """
+    target = TARGETS.get(name)
+    if target is not None and (budget or name != FULL):
+        return f"budget {target:.0%}".replace("%", " %")
+    return "no budget" if name in TARGETS and name != FULL else CONDITIONS[name].title
+
+
+def in_words(rows: pd.DataFrame, study: str) -> pd.DataFrame:
+    """A table of the ablations with its conditions' titles in words."""
+    return rows.assign(title=[condition_name(name, study == BUDGET) for name in rows["method"]])
+
+
+def effects_of(rows: pd.DataFrame, study: str, metric: str) -> pd.DataFrame:
+    """The rows of the table of effects that one study and metric is about, with titles in words."""
+    second = AGAINST[study]
+    chosen = rows[(rows["metric"] == metric) & (rows["second"] == second) & rows["first"].isin(ABLATIONS[study])]
+    return chosen.assign(title=[condition_name(name, study == BUDGET) for name in chosen["first"]])
+
+
+def levels(rows: pd.DataFrame, metric: str) -> Figure:
+    """One metric of every condition, mean and interval over seeds; the paper's hollow.
+
+    `rows`: a table of the ablations.
+    """
+    name = METRIC_NAMES[metric]
+    return forest(_marked(rows[rows["metric"] == metric], "method"), name, f"Mean {name}; hollow: in the paper")
+
+
+def effects(rows: pd.DataFrame) -> Figure:
+    """What each condition changes in a metric, seed by seed. `rows`: as `effects_of` gives them."""
+    name, against = METRIC_NAMES[rows["metric"].iloc[0]], condition_name(rows["second"].iloc[0])
+    shaped = _marked(rows.rename(columns={"difference": "value"}), "first")
+    return forest(shaped, f"{name}, less {against.lower()}", f"Change against {against.lower()}", zero=True)
+
+
+def budget_control(rows: pd.DataFrame) -> Figure:
+    """Soft and hard deferral against the target, with the line where they would be equal; the paper's hollow.
+
+    `rows`: the table of budgets; the condition without a target is left out.
+    """
+    targets = rows["method"].map(TARGETS).astype(float)
+    shown = rows.assign(target=targets, kind=rows["metric"].map(KINDS))
+    shown = shown[shown["target"].notna() & shown["kind"].notna()]
+    ends = [float(targets.min()), float(targets.max())]
+    line = alt.Chart(pd.DataFrame({"target": ends, "value": ends})).mark_line(color=OTHER.colour, strokeDash=[4, 3])
+    kinds = list(KINDS.values())
+    base = alt.Chart(shown).encode(
+        x=alt.X("target:Q", title="target", axis=alt.Axis(format="%"), scale=alt.Scale(zero=False, padding=12)),
+        color=alt.Color("kind:N", title=None, legend=alt.Legend(orient="top", labelLimit=0),
+                        scale=alt.Scale(domain=kinds, range=[ROUTER.colour, OTHER.colour])),
+        shape=alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds, range=[ROUTER.shape, OTHER.shape])),
+    )  # fmt: skip
+    axis = alt.Axis(format="%")
+    told = [alt.Tooltip("kind:N", title="deferral"), alt.Tooltip("target:Q", format=".0%")]
+    ours = [alt.Tooltip(f"{name}:Q", title=title, format=".1%") for name, title in
+            (("value", "realised"), ("low", "interval from"), ("high", "to"))]  # fmt: skip
+    layers = [
+        line.encode(x="target:Q", y=alt.Y("value:Q", title="realised deferral", axis=axis)),
+        base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title="realised deferral"), y2="high:Q"),
+        base.mark_point(filled=True, size=90, opacity=1).encode(
+            y="value:Q", tooltip=[*told, *ours, alt.Tooltip("n:Q", title="seeds")]
+        ),
+        base.mark_point(filled=False, size=110, strokeWidth=1.5).encode(
+            y="published:Q", tooltip=[*told, alt.Tooltip("published:Q", title="in the paper", format=".1%")]
+        ),
+    ]
+    return alt.layer(*layers).properties(title="Deferral against its target; dashed: equal", height=340)
+
+
+def _marked(rows: pd.DataFrame, name: str) -> pd.DataFrame:
+    marks = [ROUTER if condition == FULL else OTHER for condition in rows[name]]
+    return rows.assign(colour=[mark.colour for mark in marks], shape=[mark.shape for mark in marks])

@@ -1,0 +1,24 @@
+"""What belongs to one visit only: kept in the session, never shared, gone when the visit ends."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from typing import TypeVar
+
+import streamlit as st
+
+Made = TypeVar("Made")
+
+
+def kept(key: str, made_from: Hashable, make: Callable[[], Made]) -> Made:
+    """The thing under `key`, made anew when what it is made from is another."""
+    known = st.session_state.get(key)
+    if known is None or known[0] != made_from:
+        known = st.session_state[key] = (made_from, make())
+    return known[1]
+
+
+def forget(*keys: str) -> None:
+    """Let go of what was kept."""
+    for key in keys:
+        st.session_state.pop(key, None)

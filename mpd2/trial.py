@@ -1,0 +1,154 @@
+"""A run tried out on somebody's own cases: read, routed and, where the answers are known, judged."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from mpd2 import tables
+from mpd2.arrays import Bools
+from mpd2.cohort import UNKNOWN, Cohort
+from mpd2.errors import UserError
+from mpd2.evidence import Evidence, Outcome
+from mpd2.intervals import RESAMPLES, resample_weights, wilson
+from mpd2.manifest import Manifest
+from mpd2.methods import policy_of
+from mpd2.policy import NOBODY, Decisions, Policy, route
+from mpd2.runs import Run
+from mpd2.table import read_cohort
+from mpd2.worklist import decisions_frame, mean_policy
+
+MAX_BYTES = 20 * 2**20
+MAX_CASES = 20_000
+MAX_UNPACKED = 200 * 2**20  # bytes a Parquet file may grow to
+MAX_DRAWS = 10_000_000  # cases drawn in all resamples together, so that memory does not grow with the table
+RUN, AI = "run", "ai"
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """What a run does with the cases, all its routers deciding together."""
+
+    cohort: Cohort
+    outcome: Outcome  # [1, N]
+    worklist: pd.DataFrame  # one row a case, as `decisions_frame` makes it
+    routers: int
+
+    @property
+    def countable(self) -> Bools:
+        """The cases that can be judged, [N]: the truth is known, and so is the word of whoever decides."""
+        return (self.cohort.truth != UNKNOWN) & (self.outcome.decisions.label != UNKNOWN).all(0)
+
+
+def read_own(data: bytes, name: str, manifest: Manifest) -> Cohort:
+    """The cases of an uploaded table, within limits that keep a shared server responsive."""
+    if len(data) > MAX_BYTES:
+        raise UserError(f"found {len(data) / 2**20:.1f} MB, expected at most {MAX_BYTES // 2**20}")
+    if Path(name).suffix.lower() == ".parquet":
+        _refuse_bombs(data)
+    cohort = read_cohort(data, name, manifest, "routing")
+    _refuse_many(len(cohort))
+    return cohort
+
+
+def try_out(run: Run, title: str, cohort: Cohort) -> Trial:
+    """Route every case; the decisions are those of the mean of all routers."""
+    policy = policy_of(run, cohort)
+    mean = mean_policy(policy)
+    together = Policy(mean.defer[None], mean.allocation[None], mean.available)
+    outcome = Outcome(title, None, route(together, cohort, run.rule), together, run.rule)
+    return Trial(cohort, outcome, decisions_frame(policy, cohort, run.rule), len(policy.defer))
+
+
+def sent_share(trial: Trial) -> str:
+    """Which share of the cases goes to a reader, with its interval, in words."""
+    sent, n = int(trial.outcome.decisions.deferred.sum()), len(trial.cohort)
+    low, high = wilson(sent, n)
+    return f"{100 * sent / n:.0f} % of cases (95 % interval {100 * low:.0f} to {100 * high:.0f} %)"
+
+
+def judge(trial: Trial) -> pd.DataFrame:
+    """Every metric of the run and of the AI alone on the same countable cases, with intervals over their resamples.
+
+    Columns: metric, value, low, high, the same of the AI with prefix ai_, difference (run minus AI), difference_low,
+    difference_high, n. Without a countable case there are no rows.
+    """
+    keep = trial.countable
+    if not keep.any():
+        return pd.DataFrame()
+    cases, made = trial.cohort.rows(keep), trial.outcome.decisions
+    alone = Decisions(np.full((1, len(cases), 1), NOBODY), cases.ai_label[None])
+    outcomes = {
+        RUN: Outcome(trial.outcome.title, None, Decisions(made.consulted[:, keep], made.label[:, keep])),
+        AI: Outcome("AI alone", None, alone),
+    }
+    evidence = Evidence(cases, cases.manifest.default_costs(), outcomes)
+    weights = resample_weights(cases, resamples_for(len(cases)))
+    figures = tables.overall(evidence, weights)
+    ends = ["metric", "value", "low", "high"]
+    run, ai = (figures.loc[figures["method"] == name, ends].set_index("metric") for name in (RUN, AI))
+    gain = tables.paired(evidence, AI, weights).set_index("metric")[["difference", "low", "high"]]
+    gain = gain.rename(columns={"low": "difference_low", "high": "difference_high"})
+    return run.join(ai.add_prefix("ai_")).join(gain).assign(n=len(cases)).reset_index()
+
+
+def told(judged: pd.DataFrame) -> pd.DataFrame:
+    """What `judge` found as words: metric, then the run, the AI and the difference, each with its interval."""
+
+    def column(prefix: str, value: str, sign: str = "") -> list[str]:
+        ends = judged[[value, f"{prefix}low", f"{prefix}high"]].to_numpy(float)
+        return [
+            "–" if np.isnan(middle) else f"{middle:{sign}.3f} ({low:{sign}.3f} to {high:{sign}.3f})".replace("-", "−")
+            for middle, low, high in ends
+        ]
+
+    return pd.DataFrame(
+        {
+            "metric": judged["metric"],
+            "run": column("", "value"),
+            "ai": column("ai_", "ai_value"),
+            "difference": column("difference_", "difference", "+"),
+        }
+    )
+
+
+def resamples_for(cases: int) -> int:
+    """How often a table of this size is resampled.
+
+    >>> resamples_for(900), resamples_for(20_000)
+    (2000, 500)
+    """
+    return min(RESAMPLES, max(1, MAX_DRAWS // cases))
+
+
+def example_table(path: Path, cases: int = 20) -> str:
+    """A CSV table to try: the first val cases of every cohort of the table at `path`, as text."""
+    rows = pd.read_csv(path, dtype=str, keep_default_na=False)
+    chosen = rows[rows["split"] == "val"].groupby("cohort", sort=False).head(cases)
+    return chosen.to_csv(index=False, lineterminator="\n")
+
+
+def _refuse_bombs(data: bytes) -> None:
+    """A small Parquet file can hold a huge table; its own description says so before it is unpacked."""
+    try:
+        about = pq.read_metadata(io.BytesIO(data))
+    except (pa.ArrowException, OSError, ValueError):
+        return  # no Parquet at all: reading it says what is wrong
+    _refuse_many(about.num_rows)
+    unpacked = sum(about.row_group(position).total_byte_size for position in range(about.num_row_groups))
+    if unpacked > MAX_UNPACKED:
+        raise UserError(f"found {unpacked / 2**20:.0f} MB when unpacked, expected at most {MAX_UNPACKED // 2**20}")
+
+
+def _refuse_many(cases: int) -> None:
+    if cases > MAX_CASES:
+        raise UserError(
+            f"found {cases} cases, expected at most {MAX_CASES} here; "
+            "`python -m mpd2 route` takes tables of any size on your own machine"
+        )

@@ -1,0 +1,81 @@
+"""The About page's words: the method, what a run may be used for, how numbers come about, whose work this rests on."""
+
+METHOD_ALT = (
+    "From a photograph come the AI's answer, two risk signals and the shape of the optic disc. The router turns them "
+    "into a chance to ask somebody and a share for each reader who is there. The final answer is the AI's or that "
+    "reader's."
+)
+METHOD = """
+1. **A frozen AI has already read the photograph.** It says glaucoma or not, and how sure it is. It is not retrained.
+2. **Two things say how far to trust it:** how unlike its training images the photograph looks, and how poor it is. The
+   shape of the optic disc is a second opinion that does not come from the AI.
+3. **The router answers two questions.** Should somebody look as well? If so, who of those on hand? A reader who is
+   away gets no share at all, in training as in use.
+4. **It learns from costs.** A missed glaucoma costs most, a false alarm less, and a reader's time something. Asking
+   pays where a reader's expected errors and fee are below the AI's expected errors.
+5. **Three terms keep it usable.** GSDP pulls each kind of case towards readers who make few costly errors on it;
+   Rank-JS keeps a kind of case from resting on one reader alone; the budget limits the share of cases sent.
+6. **Several routers are trained from different seeds.** A figure is their mean, and a case's page says how many agree.
+"""
+OBJECTIVE = r"""
+\begin{aligned}\min_\theta\;&\frac1N\sum_i\Big[(1-d_i)\,C_i^{\mathrm{ai}}
++d_i\sum_j q_{ij}\big(C_{ij}^{\mathrm{exp}}+\gamma\kappa_j\big)\Big]\\
+&+\lambda_{\mathrm{GSDP}}L_{\mathrm{GSDP}}+\lambda_{\mathrm{rank}}L_{\mathrm{rank}}
++\lambda_{\mathrm{def}}(\bar d-\rho)+\tfrac{\mu}{2}[\bar d-\rho]_+^2\end{aligned}
+"""
+OBJECTIVE_WORDS = (
+    "What training makes small: expected cost of errors and fees, the two regularisers, and the excess over the "
+    "budget. d is the chance to defer, q the share of each reader, C the cost of errors, κ a fee, ρ the budget."
+)
+
+INTENDED_USE = """
+**Meant for** research on when an AI should hand a case to a person, and for planning and criticising such a service.
+
+**Not meant for** diagnosing, treating or triaging a person. It is not a medical device, nothing was tried on patients,
+and no regulator has seen it.
+
+**People who should look at it** before anything like it is used: those who read, those who are read, and those who pay.
+"""
+LIMITS = """
+- Truth and readings are tied, as the datasheet says. Readers, and committees above all, look better here than they
+  would in a clinic.
+- The AI was trained on one cohort alone. One of its risk signals was fitted on the images it then scored, and nearly
+  names the cohort.
+- A router knows the readers it was trained with. A new reader, another camera or another population needs new readings.
+- Errors cost the same for everybody here. Age, other diseases and what a miss would lead to are not in the table.
+"""
+
+NUMBERS = """
+- **Train, val, test.** Weights are fitted on train cases and everything is chosen on val; test is read once. The
+  splits are the published ones.
+- **Clinical cost** is the mean cost of wrong final answers, **expert cost** the mean fee of the readers asked, **total
+  cost** their sum. All are per case and in one unit.
+- **Final answers are hard.** A soft policy becomes one action a case; the model card says by which rule.
+- **Intervals** hold the middle 95 % of 2,000 resamples of the cases, drawn within each cohort with a fixed seed.
+- **Differences** between methods are taken on the same resamples, so what both find hard cancels out.
+- **± after a figure** is the standard deviation over seeds: how much depends on the luck of training.
+- **Ablations** take seeds as the unit and use Student's t.
+- **Rates of a few cases** have Wilson's interval. Below ten cases, trust the count more than the rate.
+- **Figures of the paper** stand beside ours only where the slice is the paper's own, every test case.
+"""
+
+LICENCES = """
+- **This software:** MIT licence.
+- **The table's facts:** transcribed from the data released with MPD²-Router (Zhan, 2026), MIT licence, Copyright (c)
+  2026 The MPD2-Router Authors.
+- **The cohorts beneath it:** CC BY 4.0, to be credited wherever a result is shown (below).
+- **The typeface:** Inter, SIL Open Font License 1.1; its licence lies beside the font files.
+"""
+REFERENCES = """
+- Zhan, W. (2026). *MPD²-Router: Mask-aware multi-expert prior-regularized dual-head deferral router in glaucoma
+  screening and diagnosis.* Preprint.
+- Mao, A., Mohri, C., Mohri, M., Zhong, Y. (2023). *Two-stage learning to defer with multiple experts.* NeurIPS.
+- Narasimhan, H. et al. (2022). *Post-hoc estimators for learning to defer to an expert.* NeurIPS.
+- Verma, R., Barrejón, D., Nalisnick, E. (2023). *Learning to defer to multiple experts: consistent surrogate losses,
+  confidence calibration, and conformal ensembles.* AISTATS.
+- Hemmer, P. et al. (2022). *Forming effective human-AI teams: building machine learning models that complement the
+  capabilities of multiple experts.* IJCAI.
+- Keswani, V., Lease, M., Kenthapadi, K. (2021). *Towards unbiased and accurate deferral to multiple experts.* AIES.
+- Wang, H. et al. (2022). *ViM: out-of-distribution with virtual-logit matching.* CVPR.
+- Okabe, M., Ito, K. (2008). *Color universal design.* The palette of every chart.
+"""

@@ -1,0 +1,89 @@
+"""About: how does it work, and what may it be used for?"""
+
+import pandas as pd
+import streamlit as st
+
+import mpd2
+from mpd2.cohort import STATE
+from mpd2.studio import frame, store, texts, texts_about, widgets
+from mpd2.studio.scenario import Scenario
+
+ASSETS = store.DATA.parent / "assets"
+TABS = ("Method", "Glossary", "Model card", "Data", "Numbers", "Licences and references")
+
+
+def method() -> None:
+    """The method in a picture, in words and in a formula."""
+    st.image(ASSETS / "method.svg", width="stretch", alt=texts_about.METHOD_ALT)
+    st.markdown(texts_about.METHOD)
+    with st.expander("As a formula", icon=":material/function:"):
+        st.latex(texts_about.OBJECTIVE)
+        st.caption(texts_about.OBJECTIVE_WORDS)
+
+
+def glossary() -> None:
+    """Every word that has a meaning of its own here."""
+    words = pd.DataFrame(
+        [(word, texts.GLOSSARY[word]) for word in sorted(texts.GLOSSARY, key=str.lower)], columns=["Word", "Meaning"]
+    )
+    st.table(words.set_index("Word"), border="horizontal")
+    widgets.download(words, "glossary")
+
+
+def model_card(about: Scenario) -> None:
+    """What the active run is, what it may be used for and where it ends."""
+    run, cohort = store.run(about.run), store.cohort()
+    facts = {
+        "Run": store.run_title(about.run),
+        "Members": f"{run.members}, seeds {', '.join(str(settings['seed']) for settings in run.settings)}",
+        "Sees of a case": ", ".join(STATE),
+        "Decides": f"{len(run.readers)} readers or the AI, by the {run.rule} rule",
+        "Fitted on": f"{(cohort.split == 'train').sum()} train cases of table {run.fingerprint}",
+        "Costs": f"missed case {run.costs.false_negative:g}, false alarm {run.costs.false_positive:g}, "
+        f"fees {min(run.costs.fees):g} to {max(run.costs.fees):g}",
+        "Made": f"{run.created[:10]} with version {run.version}",
+    }
+    st.table(pd.Series(facts, name="Active run"), border="horizontal")
+    st.markdown(texts_about.INTENDED_USE)
+    st.markdown("#### Where it ends")
+    origins = ", ".join(f"{entry.name} {entry.readings}" for entry in cohort.manifest.cohorts)
+    st.markdown(
+        f"- Readings are not all of one kind: {origins}. Only real ones were given by people who looked."
+        f"{texts_about.LIMITS}"
+    )
+
+
+def data() -> None:
+    """The table's datasheet."""
+    st.markdown((store.DATA / "README.md").read_text(encoding="utf-8").replace("\n#", "\n###").lstrip("# "))
+
+
+def numbers() -> None:
+    """How figures come about, and which software and table gave them."""
+    st.markdown(texts_about.NUMBERS)
+    st.caption(f"MPD² Studio {mpd2.__version__} on table {store.cohort().fingerprint}")
+
+
+def sources() -> None:
+    """Terms and credit."""
+    st.markdown(texts_about.LICENCES)
+    st.markdown("#### Cohorts")
+    st.markdown("\n".join(f"- {entry.credit}" for entry in store.cohort().manifest.cohorts))
+    st.markdown("#### References")
+    st.markdown(texts_about.REFERENCES)
+
+
+about = frame.open_page("about")
+tabs = dict(zip(TABS, st.tabs(TABS), strict=True))
+with tabs["Method"]:
+    method()
+with tabs["Glossary"]:
+    glossary()
+with tabs["Model card"]:
+    model_card(about)
+with tabs["Data"]:
+    data()
+with tabs["Numbers"]:
+    numbers()
+with tabs["Licences and references"]:
+    sources()

@@ -115,14 +115,14 @@ def _of_mean_reader(evidence: Evidence) -> pd.DataFrame:
     )
 
 
-def _usual_action(decisions: Decisions, cohort: Cohort) -> pd.Categorical:
+def _usual_action(decisions: Decisions, cohort: Cohort) -> pd.Categorical[str]:
     """The AI or the reader first asked, whichever most members choose, [N]; a tie goes to the AI."""
     first = decisions.consulted[..., 0]  # [E, N]
     votes = (first[..., None] == np.arange(NOBODY, cohort.readers)).sum(0)  # [N, 1 + M]
     return _categories(votes.argmax(-1), [AI, *(reader.name for reader in cohort.manifest.readers)])
 
 
-def _categories(positions: Ints, names: Sequence[str]) -> pd.Categorical:
+def _categories(positions: Ints, names: Sequence[str]) -> pd.Categorical[str]:
     return pd.Categorical.from_codes(positions, pd.Index(names))
 
 

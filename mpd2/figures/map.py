@@ -21,7 +21,7 @@ AMOUNT = "Cividis"  # made for colour-blind eyes
 EDGE = "rgba(128, 128, 128, 0.55)"  # keeps the lightest and the darkest point visible
 PLOTLY_SHAPES = {"cross": "x"}  # where Plotly's name of a Vega shape differs
 LARGER = {"triangle-up": 1.4, "triangle-down": 1.4, "diamond": 1.25}  # shapes that look small for their size
-FADED = 0.12
+FADED = 0.2
 
 REGION, REST = Mark(ROUTER.colour, "diamond"), Mark(OTHER.colour, "circle")
 
@@ -144,7 +144,7 @@ def region_mix(mix: pd.DataFrame) -> alt.LayerChart:
         ),
     )
     ends = base.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q", title="share of the readings there"), x2="high:Q")
-    height = max(120, 34 * mix["reader"].nunique())
+    height = 120 + 40 * mix["reader"].nunique()  # title, legend and axis, then a line a reader
     return (ends + dots).properties(title="Who reads the sent cases", height=height)
 
 

@@ -1,0 +1,64 @@
+"""The Risk page."""
+
+import pytest
+
+
+@pytest.fixture
+def risk(open_page):
+    return open_page("risk", split="val")
+
+
+def test_it_opens_and_says_what_the_hardest_cases_cost(risk):
+    assert not risk.exception
+    assert risk.markdown[0].value.startswith("Clinical cost in the hardest of 5 strata: MPD² (studio) ")
+
+
+def test_a_link_brings_its_signal_and_its_strata(open_page):
+    page = open_page("risk", split="val", signal="Structural risk", strata="7")
+    assert page.session_state["signal"] == "structural"
+    assert page.session_state["strata"] == 7
+    assert "of 7 strata" in page.markdown[0].value
+
+
+def test_more_strata_make_smaller_ones(risk):
+    risk.slider(key="strata").set_value(10).run()
+    assert risk.dataframe[0].value["n"].max() == 89  # 885 cases in ten parts
+
+
+def test_the_active_run_is_shown_whatever_stands_beside_it(risk):
+    risk.multiselect(key="methods").set_value([]).run()
+    assert not risk.exception
+    assert set(risk.dataframe[0].value["title"]) == {"MPD² (studio)"}
+
+
+def test_a_point_leads_to_its_cases(risk):
+    risk.session_state["risk"] = {"selection": {"point": [{"method": "ai", "stratum": 5}]}}
+    risk.run()
+    assert risk.subheader[-1].value == "Stratum 5 of 5, AI only"
+    cases = risk.dataframe[-1].value
+    assert len(cases) == 177
+    assert cases["clinical"].is_monotonic_decreasing
+
+
+def test_the_mean_readers_cases_show_no_routing(risk):
+    risk.session_state["risk"] = {"selection": {"point": [{"method": "mean-reader", "stratum": 1}]}}
+    risk.run()
+    assert "deferred" not in risk.dataframe[-1].value
+
+
+def test_the_figures_lead_to_their_cases_too(risk):
+    risk.session_state["risk_figures"] = {"selection": {"rows": [2], "columns": [], "cells": []}}
+    risk.run()
+    assert risk.subheader[-1].value == "Stratum 3 of 5, MPD² (studio)"
+
+
+def test_one_cohort_alone_has_its_own_strata(open_page):
+    page = open_page("risk", split="val", cohorts=["ORIGA"])
+    assert not page.exception
+    assert page.dataframe[0].value["n"].sum() % 162 == 0
+
+
+def test_a_link_with_a_signal_nobody_knows_opens_the_usual_one(open_page):
+    page = open_page("risk", split="val", signal="Luck")
+    assert not page.exception
+    assert page.session_state["signal"] == "reliability"

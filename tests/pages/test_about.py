@@ -1,0 +1,62 @@
+"""The About page."""
+
+import re
+
+import pytest
+
+import mpd2
+from mpd2.studio import store, texts
+
+
+@pytest.fixture
+def about(open_page):
+    return open_page("about", split="val")
+
+
+def written(page) -> str:
+    """Everything a visitor can read."""
+    texts_shown = [element.value for element in (*page.markdown, *page.caption, *page.title, *page.subheader)]
+    return "\n".join([*texts_shown, *(table.value.to_csv() for table in page.table)])
+
+
+def test_it_opens_under_its_question(about):
+    assert not about.exception
+    assert about.title[0].value == "About"
+    assert about.subheader[0].value == "How does it work, and what may it be used for?"
+
+
+def test_the_picture_of_the_method_is_told_in_words_too(about):
+    (picture,) = about.get("image")
+    assert "share for each reader" in str(picture.proto)
+
+
+def test_every_word_of_the_glossary_is_there(about):
+    shown = about.table[0].value["Meaning"].to_dict()
+    assert shown == texts.GLOSSARY
+
+
+def test_version_and_table_are_named(about):
+    assert f"MPD² Studio {mpd2.__version__} on table {store.cohort().fingerprint}" in written(about)
+
+
+def test_every_cohort_is_credited_and_its_readings_named(about):
+    for entry in store.cohort().manifest.cohorts:
+        assert entry.credit in written(about)
+        assert f"{entry.name} {entry.readings}" in written(about)
+
+
+def test_the_model_card_is_that_of_the_active_run(open_page):
+    page = open_page("about", run="AI only")
+    card = page.table[1].value["Active run"]
+    assert card["Run"] == "AI only"
+    assert f"by the {store.run('ai').rule} rule" in card["Decides"]
+
+
+def test_it_leads_nobody_elsewhere(about):
+    assert not re.search(r"https?://", written(about))
+
+
+def test_an_unknown_run_in_the_link_is_left_out(open_page):
+    page = open_page("about", run="nobody's")
+    assert not page.exception
+    assert page.session_state["run"] == "studio"

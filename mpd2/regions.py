@@ -15,7 +15,7 @@ from mpd2.curves import MEAN_READER
 from mpd2.errors import UserError
 from mpd2.evidence import Evidence
 from mpd2.intervals import percentiles, wilson
-from mpd2.metrics import COUNTS, load_of
+from mpd2.metrics import COUNTS, load_of, readings
 from mpd2.policy import NOBODY, Decisions
 from mpd2.tables import mean_of
 
@@ -52,8 +52,7 @@ def cases(evidence: Evidence, method: str) -> pd.DataFrame:
     NaN.
     """
     cohort, costs = evidence.cohort, evidence.costs
-    known = cohort.decisions != UNKNOWN  # [N, M]
-    wrong = np.where(known, cohort.decisions != cohort.truth[:, None], np.nan)
+    wrong = np.where(readings(cohort), cohort.decisions != cohort.truth[:, None], np.nan)  # [N, M]
     about = pd.DataFrame(
         {
             "case_id": cohort.ids,
@@ -70,8 +69,7 @@ def cases(evidence: Evidence, method: str) -> pd.DataFrame:
     elif method in evidence.outcomes:
         done = _of_method(evidence, method)
     else:
-        known_names = ", ".join((*evidence.outcomes, MEAN_READER))
-        raise UserError(f"method: found {method!r}, expected one of {known_names}")
+        raise UserError(f"method: found {method!r}, expected one of {', '.join((*evidence.outcomes, MEAN_READER))}")
     done["total"] = done["clinical"] + done["fees"]
     return pd.concat([about, done, pd.DataFrame(cohort.state, columns=list(STATE))], axis=1)
 
@@ -96,21 +94,20 @@ def _of_method(evidence: Evidence, method: str) -> pd.DataFrame:
 
 def _of_mean_reader(evidence: Evidence) -> pd.DataFrame:
     cohort = evidence.cohort
-    known, sick = cohort.decisions != UNKNOWN, cohort.truth[:, None] == 1  # [N, M], [N, 1]
+    known, sick = readings(cohort), cohort.truth[:, None] == 1  # [N, M], [N, 1]
     missed = mean_of(np.where(known, sick & (cohort.decisions == 0), np.nan), axis=1)
     alarmed = mean_of(np.where(known, ~sick & (cohort.decisions == 1), np.nan), axis=1)
     clinical = evidence.costs.false_negative * missed + evidence.costs.false_positive * alarmed
-    unknown = np.nan
     return pd.DataFrame(
         {
             "action": "readers on average",
             "wrong": missed + alarmed,
             "missed": missed,
             "alarmed": alarmed,
-            "defer": unknown,
-            "deferred": unknown,
+            "defer": np.nan,
+            "deferred": np.nan,
             "clinical": clinical,
-            "fees": unknown,
+            "fees": np.nan,
         }
     )
 

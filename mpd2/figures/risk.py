@@ -71,8 +71,8 @@ def risk_curves(rows: pd.DataFrame, active: str, signal: str, bands: bool = True
             color=alt.Color("method:N", scale=colour, legend=None),
         )
     )
-    lines = line + dots + names
-    return (band + lines if bands else lines).properties(title=f"Clinical cost by {_lower(signal)}", height=440)
+    layers = band + line + dots + names if bands else line + dots + names
+    return layers.properties(title=f"Clinical cost by {_lower(signal)}", height=440)
 
 
 def labels(rows: pd.DataFrame) -> pd.DataFrame:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 import numpy as np
 
+from mpd2.figures.common import METRIC_NAMES
 from mpd2.findings import AI, Estimate, Figures
 from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.metrics import BETTER
@@ -122,6 +124,17 @@ def difference(figures: Figures, run: str, other: str, metric: str) -> Estimate:
 
 
 # ---------------------------------------------------------------------------------- in words
+
+
+def in_words(finding: str) -> str:
+    """What a finding says, without the short names of metrics and budgets.
+
+    >>> in_words("Without both: Top1 -0.1, HHI +0.2; AL25 loses F1")
+    "Without both: busiest reader's share −0.1, concentration (HHI) +0.2; budget 25 % loses F1"
+    """
+    text = re.sub(r"\b\w+\b", lambda word: METRIC_NAMES.get(word[0], word[0]), finding)
+    text = re.sub(r"\bAL(\d+)\b", r"budget \1 %", text)
+    return re.sub(r"-(?=\d)", "−", text)
 
 
 def figure(metric: str, value: float) -> str:

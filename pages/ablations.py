@@ -5,6 +5,7 @@ import streamlit as st
 from mpd2.figures import ablations as figures
 from mpd2.figures.common import METRIC_NAMES
 from mpd2.findings import FAILS, HARDLY, HOLDS, OF_THE_OBJECTIVE, RATHER, UNKNOWN, Figures
+from mpd2.headlines import in_words
 from mpd2.sidebyside import side_by_side
 from mpd2.studies import PAPER_RUN
 from mpd2.studio import frame, store, tables_view, widgets
@@ -49,7 +50,7 @@ def claims() -> None:
         with place.container(border=True, height="stretch"):
             st.markdown(f"**{claim.statement}**")
             st.badge(finding.verdict, color=colour, icon=icon)
-            st.caption(finding.text)
+            st.caption(in_words(finding.text))
     st.caption(
         f"*{HOLDS}* and *{FAILS}*: the intervals leave no other reading. *{RATHER}* and *{HARDLY}*: what the figures "
         "say, and other seeds could have said otherwise. Brackets hold 95 % intervals of differences, seed by seed."
@@ -59,8 +60,9 @@ def claims() -> None:
 @st.fragment
 def study() -> None:
     """One of the three ablations."""
-    name = st.segmented_control("Study", list(STUDIES), default="objective", required=True, key="study", bind="query-params",
-                                format_func=STUDIES.__getitem__, label_visibility="collapsed")  # fmt: skip
+    name = st.segmented_control("Study", list(STUDIES), default="objective", required=True, key="study",
+                                format_func=STUDIES.__getitem__, label_visibility="collapsed",
+                                bind="query-params")  # fmt: skip
     st.markdown(EXPLAINED[name])
     changed = [metric for metric in METRICS[name] if metric in set(tables["effects"]["metric"])]
     metric = st.selectbox("Figure", changed, index=changed.index(FIRST[name]), format_func=METRIC_NAMES.__getitem__,

@@ -37,7 +37,7 @@ def answer() -> None:
         for number in headlines.key_numbers(told, about.run):
             with st.container(border=True, width="stretch", height="stretch"):
                 st.metric(number.label, number.value, help=tables_view.HELP[number.metric])
-                lines = [f"95 % interval {number.span}"] if number.span else ["Nobody is asked."]
+                lines = [f"95{headlines.GAP}% interval {number.span}"] if number.span else ["Nobody is asked."]
                 for apart in number.differences:
                     sense = f", :{COLOURS[apart.sense]}[{apart.sense}]" if apart.sense else ""
                     lines.append(f"**{apart.change}** ({apart.span}) against {apart.against}{sense}")

@@ -72,8 +72,8 @@ def budget_control(rows: pd.DataFrame) -> Figure:
         x=alt.X("target:Q", title="target", axis=alt.Axis(format="%"), scale=alt.Scale(zero=False, padding=12)),
         color=alt.Color("kind:N", title=None, legend=alt.Legend(orient="top", labelLimit=0),
                         scale=alt.Scale(domain=kinds, range=[ROUTER.colour, OTHER.colour])),
-        shape=alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds, range=[ROUTER.shape, OTHER.shape])),
     )  # fmt: skip
+    shape = alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds, range=[ROUTER.shape, OTHER.shape]))
     axis = alt.Axis(format="%")
     told = [alt.Tooltip("kind:N", title="deferral"), alt.Tooltip("target:Q", format=".0%")]
     ours = [alt.Tooltip(f"{name}:Q", title=title, format=".1%") for name, title in
@@ -82,10 +82,12 @@ def budget_control(rows: pd.DataFrame) -> Figure:
         line.encode(x="target:Q", y=alt.Y("value:Q", title="realised deferral", axis=axis)),
         base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title="realised deferral"), y2="high:Q"),
         base.mark_point(filled=True, size=90, opacity=1).encode(
-            y="value:Q", tooltip=[*told, *ours, alt.Tooltip("n:Q", title="seeds")]
+            y="value:Q", shape=shape, tooltip=[*told, *ours, alt.Tooltip("n:Q", title="seeds")]
         ),
         base.mark_point(filled=False, size=110, strokeWidth=1.5).encode(
-            y="published:Q", tooltip=[*told, alt.Tooltip("published:Q", title="in the paper", format=".1%")]
+            y="published:Q",
+            shape=shape,
+            tooltip=[*told, alt.Tooltip("published:Q", title="in the paper", format=".1%")],
         ),
     ]
     return alt.layer(*layers).properties(title="Deferral against its target; dashed: equal", height=340)

@@ -10,6 +10,7 @@ from mpd2.theme import OTHER
 
 ROW = 24  # height of one line
 AROUND = 110  # height of title and axis
+FEWEST = 7  # lines there is room for, so that short ones side by side are alike
 
 
 def forest(rows: pd.DataFrame, axis: str, title: str, zero: bool = False) -> Figure:
@@ -56,4 +57,4 @@ def forest(rows: pd.DataFrame, axis: str, title: str, zero: bool = False) -> Fig
                 ],
             )
         )
-    return alt.layer(*layers).properties(title=title, height=ROW * len(rows) + AROUND)
+    return alt.layer(*layers).properties(title=title, height=ROW * max(len(rows), FEWEST) + AROUND)

@@ -19,9 +19,9 @@ def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> Figure:
     active run; `printed` adds what the paper prints, hollow.
     """
     score, cost = METRIC_NAMES[plane["score"].iloc[0]], METRIC_NAMES[plane["cost"].iloc[0]]
-    named = plane["on_front"] | plane["method"].isin([AI, active])
+    named = (plane["on_front"] | (plane["method"] == AI)) & (plane["method"] != active)
     colour, shape = method_scales(plane["method"].tolist(), active)
-    base = alt.Chart(plane.assign(named=named)).encode(
+    base = alt.Chart(plane.assign(label=plane["title"].where(named, ""))).encode(
         x=alt.X("cost_value:Q", title=f"{cost} (less is better)", scale=alt.Scale(zero=False, padding=25)),
         y=alt.Y("score_value:Q", title=f"{score} (more is better)", scale=alt.Scale(zero=False, padding=25)),
     )
@@ -47,9 +47,10 @@ def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> Figure:
                 alt.Tooltip("n:Q", title="n"),
             ],
         ),
-        base.transform_filter("datum.named")
-        .mark_text(align="left", dx=9, dy=-7, fontSize=11)
-        .encode(text="title:N", color=alt.Color("method:N", scale=colour, legend=None)),
+        base.mark_text(align="left", dx=9, dy=-7, fontSize=11).encode(
+            text="label:N", color=alt.Color("method:N", scale=colour, legend=None)
+        ),
+        own.mark_text(align="left", dx=9, dy=15, fontSize=11, color=ROUTER.colour).encode(text="title:N"),
     ]
     if printed:
         layers.append(
@@ -67,7 +68,7 @@ def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> Figure:
                 ],
             )
         )
-    return alt.layer(*layers).properties(title=f"{score} against {cost}", height=360)
+    return alt.layer(*layers).properties(title=f"{score} against {cost}", height=440)
 
 
 def differences(paired: pd.DataFrame, active: str) -> Figure:

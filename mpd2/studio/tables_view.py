@@ -12,6 +12,7 @@ from mpd2.sidebyside import BEST, PRINTED, TIED, Columns, SideBySide
 from mpd2.studio import widgets
 from mpd2.studio.texts import GLOSSARY
 from mpd2.theme import OTHER, ROUTER
+from mpd2.views import NOTHING
 
 HELP = {
     "Acc": "Share of all cases that end with the right answer.",
@@ -87,6 +88,7 @@ def wide_table(
         hide_index=True,
         height="content",
         column_config={head: st.column_config.Column(pinned=True, width=230), **helps},
+        placeholder=NOTHING,
         key=key,
         alt=alt_text,
     )

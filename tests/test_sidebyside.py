@@ -1,0 +1,81 @@
+"""Wide tables: what is best, what ties with it, and where the paper's figures stand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mpd2.sidebyside import IN_PAPER, side_by_side
+
+COLUMNS = {("all", "TotalCost"): "Total", ("all", "F1"): "F1", ("all", "Defer"): "Deferred"}
+VALUES = {
+    "ai": (0.40, 0.50, 0.0),
+    "oracle": (0.04, 1.0, 0.2),
+    "mao": (0.21, 0.80, 0.4),
+    "studio": (0.20, 0.70, 0.3),
+}
+
+
+@pytest.fixture
+def rows() -> pd.DataFrame:
+    """Four methods; every interval reaches 0.02 to either side, and the paper has two of the methods."""
+    flat = [
+        (name, cohort, metric, value)
+        for name, values in VALUES.items()
+        for (cohort, metric), value in zip(COLUMNS, values, strict=True)
+    ]
+    table = pd.DataFrame(flat, columns=["method", "cohort", "metric", "value"])
+    printed = table["value"].where(table["method"].isin(["ai", "mao"]), np.nan) + 0.1
+    table = table.assign(title=table["method"].str.upper(), published=printed)
+    return table.assign(low=table["value"] - 0.02, high=table["value"] + 0.02)
+
+
+def test_the_active_run_is_first_and_what_cannot_be_deployed_last(rows: pd.DataFrame) -> None:
+    table = side_by_side(rows, COLUMNS, first="studio", unranked=["oracle"])
+    assert list(table.values.index) == ["studio", "ai", "mao", "oracle"]
+    assert table.titles["mao"] == "MAO"
+
+
+def test_the_best_is_the_best_that_can_be_deployed(rows: pd.DataFrame) -> None:
+    table = side_by_side(rows, COLUMNS, first="studio", unranked=["oracle"])
+    assert table.best["Total"].to_dict() == {"studio": True, "ai": False, "mao": False, "oracle": False}
+    assert table.best["F1"].idxmax() == "mao"
+    assert table.cells.loc["studio", "Total"] == "0.200 ★"
+    assert table.cells.loc["oracle", "F1"] == "1.000"
+
+
+def test_a_tie_is_inside_the_interval_of_the_best(rows: pd.DataFrame) -> None:
+    table = side_by_side(rows, COLUMNS, first="studio", unranked=["oracle"])
+    assert table.cells.loc["mao", "Total"] == "0.210 ≈"
+    assert table.cells.loc["studio", "F1"] == "0.700"
+
+
+def test_asking_nobody_is_no_merit(rows: pd.DataFrame) -> None:
+    assert not side_by_side(rows, COLUMNS, first="studio").best["Deferred"].any()
+
+
+def test_nothing_is_best_without_merits(rows: pd.DataFrame) -> None:
+    table = side_by_side(rows, COLUMNS, first="studio", merit={})
+    assert not table.best.to_numpy().any()
+    assert table.cells["Total"].tolist() == ["0.200", "0.400", "0.040", "0.210"]
+
+
+def test_intervals_stand_beside_the_figure_and_not_in_what_is_sorted(rows: pd.DataFrame) -> None:
+    table = side_by_side(rows, COLUMNS, first="studio", merit={}, intervals=True)
+    assert table.cells.loc["ai", "Total"] == "0.400 (0.380 – 0.420)"
+    assert table.values.loc["ai", "Total"] == 0.4
+
+
+def test_what_the_paper_prints_stands_below_its_method(rows: pd.DataFrame) -> None:
+    table = side_by_side(rows, COLUMNS, first="studio", unranked=["oracle"], printed=True)
+    assert table.titles.tolist() == ["STUDIO", "AI", IN_PAPER, "MAO", IN_PAPER, "ORACLE"]
+    assert table.cells["Total"].tolist() == ["0.200 ★", "0.400", "0.500", "0.210 ≈", "0.310", "0.040"]
+    assert not table.best.iloc[2].any()
+
+
+def test_a_figure_that_does_not_exist_is_never_best(rows: pd.DataFrame) -> None:
+    gone = rows.assign(value=rows["value"].mask((rows["method"] == "studio") & (rows["metric"] == "TotalCost")))
+    table = side_by_side(gone, COLUMNS, first="studio", unranked=["oracle"])
+    assert table.cells.loc["studio", "Total"] == "–"
+    assert table.best["Total"].idxmax() == "mao"

@@ -22,20 +22,21 @@ from mpd2.runs import Run
 from mpd2.worklist import SUREST, mean_policy
 
 INPUT_NAMES = {
-    "prob_1": "AI's probability of glaucoma",
-    "logit_0": "AI's score for healthy",
-    "logit_1": "AI's score for glaucoma",
-    "vim_risk_z": "distance from the AI's training images",
-    "quality_risk": "quality risk of the photograph",
+    "prob_1": "AI's probability",
+    "logit_0": "AI's score, healthy",
+    "logit_1": "AI's score, glaucoma",
+    "vim_risk_z": "image distance",
+    "quality_risk": "quality risk",
     "uncertainty": "AI's uncertainty",
-    "vCDR": "vertical cup-to-disc ratio",
-    "aCDR": "area cup-to-disc ratio",
+    "vCDR": "vertical CDR",
+    "aCDR": "area CDR",
 }
 MEASURED = ("logit_0", "logit_1", "vim_risk_z", "quality_risk", "vCDR", "aCDR")
 """The inputs that can be changed alone; the AI's probability and uncertainty follow from its two scores."""
 
 BACKGROUND = 64  # training cases that stand for "not knowing" an input
 STEPS = 64  # points on the way to the end of a range; searched twice, so that a flip is found to 1/4000 of the way
+INSIDE, OUTSIDE, BEYOND = "inside the range", "outside its cohort's range", "outside the training range"
 WORDS = {0: "healthy", 1: "glaucoma", UNKNOWN: ""}
 
 Value = Callable[[Floats], Floats]
@@ -252,7 +253,7 @@ def range_frame(case: Cohort, train: Cohort) -> pd.DataFrame:
     """Each input of a case on the training cases of its cohort: value, quantiles, rank, and how it lies in the range.
 
     `place` is 0 at the cohort's lowest training case and 1 at its highest, for the value and each quantile alike.
-    `flag` says where the value is outside: of its cohort, or of all training cases.
+    `flag` is INSIDE, OUTSIDE the range of its cohort, or BEYOND that of all training cases.
     """
     kin = train.state[train.source == case.source[0]]
     kin = kin if len(kin) else train.state
@@ -261,7 +262,7 @@ def range_frame(case: Cohort, train: Cohort) -> pd.DataFrame:
     quantiles = {f"q{q}": (np.quantile(kin, q / 100, axis=0) - low) / width for q in (5, 25, 50, 75, 95)}
     outside = (value < low) | (value > high)
     beyond = (value < train.state.min(0)) | (value > train.state.max(0))
-    flag = np.where(beyond, "outside all training cases", np.where(outside, "outside its cohort's training cases", ""))
+    flag = np.where(beyond, BEYOND, np.where(outside, OUTSIDE, INSIDE))
     return pd.DataFrame({
         "variable": STATE,
         "input": list(INPUT_NAMES.values()),

@@ -23,9 +23,28 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %"
 
 
+def chance(probability: float) -> str:
+    """A probability to two digits that never claims to be certain.
+
+    >>> chance(0.873), chance(0.9997), chance(0.0)
+    ('0.87', 'over 0.99', 'under 0.01')
+    """
+    return "over 0.99" if probability > 0.99 else "under 0.01" if probability < 0.01 else f"{probability:.2f}"
+
+
 def structural_risk(case: Cohort, anatomy: Floats) -> float:
     """Probability of glaucoma from the cup-to-disc ratios alone; `anatomy` is that of `examples.fit_anatomy`."""
     return float(expit(case.state[0, ANATOMY] @ anatomy[:2] + anatomy[2]))
+
+
+def doubtful_segmentation(case: Cohort, train: Cohort) -> bool:
+    """Whether area, height and width of the cup fit together worse than in 99 % of the training cases."""
+    usual, own = _area_to_extent(train), _area_to_extent(case)[0]
+    usual = usual[~np.isnan(usual)]
+    if not len(usual) or np.isnan(own):
+        return False
+    low, high = np.quantile(usual, [0.005, 0.995])
+    return not low <= own <= high
 
 
 def story(case: Cohort, actions: pd.DataFrame, train: Cohort, anatomy: Floats) -> str:
@@ -40,8 +59,8 @@ def _answer(case: Cohort, anatomy: Floats) -> str:
     manner = "and is sure" if confidence >= SURE else "and is fairly sure" if confidence >= FAIR else "but wavers"
     agrees = (structural >= 0.5) == bool(label)
     return (
-        f"The AI says {'glaucoma' if label else 'healthy'} {manner} (probability of glaucoma {probability:.2f}); the "
-        f"cup-to-disc ratios {'agree' if agrees else 'speak against it'} ({structural:.2f} from them alone)."
+        f"The AI says {'glaucoma' if label else 'healthy'} {manner} (probability of glaucoma {chance(probability)}); "
+        f"the cup-to-disc ratios {'agree' if agrees else 'speak against it'} ({chance(structural)} from them alone)."
     )
 
 
@@ -64,6 +83,12 @@ def _reader(actions: pd.DataFrame) -> str:
     if gain > 0:
         return f"{text}: a reading is worth {fee}" + ("." if asked else ", yet the case stays with the AI.")
     return f"{text}: a reading is not worth {fee} by this estimate" + (", yet one is asked for." if asked else ".")
+
+
+def _area_to_extent(cohort: Cohort) -> Floats:
+    """Area ratio over height ratio times width ratio, [N]; NaN where a width is not known."""
+    extent = cohort.column("vCDR") * cohort.horizontal_cdr
+    return np.divide(cohort.column("aCDR"), extent, out=np.full(len(cohort), np.nan), where=extent > 0)
 
 
 def _rank(case: Cohort, train: Cohort, name: str) -> float:

@@ -15,6 +15,7 @@ with drawing:
     case_view.eye(facts)
 with words:
     case_view.story(facts)
+    other = case_find.choose_pinned(about, case_id)
 
 left, right = st.columns(2, gap="large")
 with left:
@@ -26,7 +27,6 @@ why, changes = st.columns([3, 2], gap="large")
 with changes:
     case_view.changes(facts, about)
 case_view.similar(facts, about)
-other = case_find.pinned(about, case_id)
 if other:
     case_view.comparison(facts, case_store.facts(about, other))
 case_whatif.what_if(facts, about)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
+import pandas as pd
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import cohorts, policies
 
-from mpd2.cohort import Cohort
-from mpd2.policy import Policy
-from mpd2.worklist import decisions_frame, mean_policy
+from mpd2.cohort import UNKNOWN, Cohort
+from mpd2.errors import UserError
+from mpd2.policy import Policy, Rule, choose
+from mpd2.worklist import ORDERS, decisions_frame, log_odds, mean_policy, ordered, worklist
 
 
 @given(st.data())
@@ -32,3 +37,43 @@ def test_votes_count_the_routers_who_would_act_like_all_of_them_together(small_c
     assert row["votes"] == 2
     assert row["label"] == case.decisions[0, 0]
     assert np.isclose(row["defer"], 1.9 / 3)
+
+
+@pytest.mark.parametrize("rule", ["joint", "staged"])
+def test_log_odds_are_positive_where_a_case_is_sent(rule: Rule, small_cohort: Cohort) -> None:
+    random = np.random.default_rng(1)
+    weights = random.random(small_cohort.available.shape) * small_cohort.available
+    policy = Policy(random.random(len(small_cohort)), weights / weights.sum(-1, keepdims=True), small_cohort.available)
+    np.testing.assert_array_equal(log_odds(policy, rule) > 0, choose(policy, rule) > 0)
+
+
+def test_a_case_without_readers_is_the_last_to_be_sent(small_cohort: Cohort) -> None:
+    nobody = small_cohort.rows(np.array([0, 1])).with_available(np.zeros(small_cohort.readers, bool))
+    policy = Policy(np.zeros(2), np.zeros(nobody.available.shape), nobody.available)
+    assert (log_odds(policy, "joint") < -10).all()
+    assert (log_odds(policy, "staged") < -10).all()
+
+
+def test_the_worklist_tells_what_the_chosen_action_costs_and_how_it_ends(small_cohort: Cohort) -> None:
+    cases = small_cohort.rows(np.arange(10))
+    keeps = Policy(np.zeros((2, 10)), np.zeros((2, *cases.available.shape)), cases.available)
+    expected = np.random.default_rng(0).random((10, 1 + cases.readers))
+    rows = worklist(keeps, cases, "joint", expected)
+    assert (rows["reader"] == "AI").all()
+    np.testing.assert_array_equal(rows["expected_cost"], expected[:, 0])
+    np.testing.assert_array_equal(rows["ending"] == "right", cases.ai_label == cases.truth)
+    unknown = worklist(keeps, replace(cases, truth=np.full(10, UNKNOWN)), "joint", expected)
+    assert (unknown["ending"] == "not known").all()
+
+
+def test_each_order_puts_its_most_urgent_case_first_and_loses_none() -> None:
+    rows = pd.DataFrame({
+        "case_id": ["dear", "close", "disputed"], "expected_cost": [0.9, 0.1, 0.2], "log_odds": [5.0, -0.1, 4.0],
+        "votes": [10, 10, 4], "members": 10,
+    })  # fmt: skip
+    assert {order: ordered(rows, order)["case_id"].iloc[0] for order in ORDERS} == {
+        "costly": "dear", "close": "close", "disputed": "disputed",
+    }  # fmt: skip
+    assert ordered(rows, "disputed")["case_id"].tolist() == ["disputed", "dear", "close"]  # ties by cost
+    with pytest.raises(UserError, match=r"found 'loud', expected one of costly, close, disputed"):
+        ordered(rows, "loud")

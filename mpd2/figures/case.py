@@ -6,10 +6,15 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from mpd2.explain import BEYOND, INSIDE, OUTSIDE
 from mpd2.figures.common import Figure
 from mpd2.theme import AI, ALARM, OTHER, READER, ROUTER
 
+_EVERY_NAME = alt.Axis(labelLimit=320, labelOverlap=False)
+ROOM = 1.5  # of a share's axis, so that the label of a full bar has its place
 EDGE = 0.12  # how far outside the range a value is drawn at most
+FLAGS = {INSIDE: ROUTER, OUTSIDE: AI, BEYOND: ALARM}
+"""How a case's own value is marked, by where it lies."""
 
 
 def eye_frame(vertical: float, horizontal: float) -> pd.DataFrame:
@@ -27,7 +32,7 @@ def eye_frame(vertical: float, horizontal: float) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def eye(outline: pd.DataFrame, side: int = 210) -> Figure:
+def eye(outline: pd.DataFrame, side: int = 190) -> Figure:
     """Disc and cup to scale; `outline` is `eye_frame`."""
     scale = alt.Scale(domain=[-0.55, 0.55])
     base = alt.Chart(outline).encode(
@@ -40,10 +45,11 @@ def eye(outline: pd.DataFrame, side: int = 210) -> Figure:
         )
         for part, colour in colours.items()
     ]
-    names = pd.DataFrame({"part": ["disc", "cup"], "x": [0.0, 0.0], "y": [-0.46, 0.0]})
+    names = pd.DataFrame({"part": ["disc", "cup"], "x": [0.0, 0.0], "y": [-0.43, 0.0]})
     labels = alt.Chart(names).mark_text(fontSize=12, fontWeight="bold", color=OTHER.colour)
     layers.append(labels.encode(x="x:Q", y="y:Q", text="part:N"))
-    return alt.layer(*layers).properties(width=side, height=side)
+    # "pad" keeps the plot itself square whatever a page puts around it
+    return alt.layer(*layers).properties(width=side, height=side, autosize="pad")
 
 
 def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> Figure:
@@ -53,9 +59,9 @@ def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> 
     """
     rows = _labelled(actions)
     order = rows["who"].tolist()
-    share = alt.X("share:Q", title="share of the decision, mean over routers", scale=alt.Scale(domain=[0, 1]),
-                  axis=alt.Axis(format="%"))  # fmt: skip
-    who = alt.Y("who:N", sort=order, title=None, axis=alt.Axis(labelLimit=200))
+    share = alt.X("share:Q", title="share of the decision, mean over routers", scale=alt.Scale(domain=[0, ROOM]),
+                  axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]))  # fmt: skip
+    who = alt.Y("who:N", sort=order, title=None, axis=_EVERY_NAME)
     base = alt.Chart(rows).encode(y=who)
     kinds = ["AI", "reader", "not available"]
     bars = base.mark_bar(height=13).encode(
@@ -84,21 +90,20 @@ def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> 
     if original is not None:
         before = alt.Chart(original).mark_tick(color=OTHER.colour, thickness=3, height=18)
         layers.insert(1, before.encode(y=who, x="share:Q"))
-    return alt.layer(*layers).properties(height=21 * len(rows) + 40)
+    return alt.layer(*layers).properties(height=24 * len(rows) + 110)
 
 
 def input_ranges(ranges: pd.DataFrame) -> Figure:
     """Every input of a case on the training cases of its cohort; `ranges` is `explain.range_frame`."""
     order = ranges["input"].tolist()
-    flags = ["inside", "outside its cohort's training cases", "outside all training cases"]
     rows = ranges.assign(
         zero=0.0,
         one=1.0,
         shown=ranges["place"].clip(-EDGE, 1 + EDGE),
-        flag=ranges["flag"].where(ranges["flag"] != "", flags[0]),
         text=[f"{value:.2f}" for value in ranges["value"]],
     )
-    base = alt.Chart(rows).encode(y=alt.Y("input:N", sort=order, title=None, axis=alt.Axis(labelLimit=260)))
+    flags = [flag for flag in FLAGS if (rows["flag"] == flag).any()]
+    base = alt.Chart(rows).encode(y=alt.Y("input:N", sort=order, title=None, axis=_EVERY_NAME))
     axis = alt.Axis(values=[0, 1], labelExpr="datum.value == 0 ? 'lowest' : 'highest'", grid=False)
     scale = alt.Scale(domain=[-EDGE - 0.02, 1 + EDGE + 0.06])
     bands = [
@@ -114,10 +119,10 @@ def input_ranges(ranges: pd.DataFrame) -> Figure:
         x="shown:Q",
         color=alt.Color(
             "flag:N",
-            scale=alt.Scale(domain=flags, range=[ROUTER.colour, AI.colour, ALARM.colour]),
-            legend=alt.Legend(title="this case", orient="top", labelLimit=300),
+            scale=alt.Scale(domain=flags, range=[FLAGS[flag].colour for flag in flags]),
+            legend=alt.Legend(title=None, orient="top", direction="vertical", labelLimit=400),
         ),
-        shape=alt.Shape("flag:N", scale=alt.Scale(domain=flags, range=[ROUTER.shape, AI.shape, ALARM.shape])),
+        shape=alt.Shape("flag:N", scale=alt.Scale(domain=flags, range=[FLAGS[flag].shape for flag in flags])),
         tooltip=[
             alt.Tooltip("input:N"),
             alt.Tooltip("value:Q", format=".3f", title="this case"),
@@ -128,7 +133,7 @@ def input_ranges(ranges: pd.DataFrame) -> Figure:
         ],
     )
     value = base.mark_text(dy=-12, fontSize=11, color=OTHER.colour).encode(x="shown:Q", text="text:N")
-    return alt.layer(*bands, median, points, value).properties(height=38 * len(rows) + 40)
+    return alt.layer(*bands, median, points, value).properties(height=42 * len(rows) + 90)
 
 
 def attribution_bars(rows: pd.DataFrame) -> Figure:
@@ -142,7 +147,7 @@ def attribution_bars(rows: pd.DataFrame) -> Figure:
         end=np.where(rows["adds"] >= 0, rows["most"], rows["least"]),
     )
     order = rows.sort_values("adds", key=np.abs, ascending=False)["named"].tolist()
-    base = alt.Chart(rows).encode(y=alt.Y("named:N", sort=order, title=None, axis=alt.Axis(labelLimit=320)))
+    base = alt.Chart(rows).encode(y=alt.Y("named:N", sort=order, title=None, axis=_EVERY_NAME))
     bars = base.mark_bar(height=14).encode(
         x=alt.X("adds:Q", title="adds to the log-odds of sending", scale=alt.Scale(padding=30)),
         color=alt.Color(
@@ -161,7 +166,7 @@ def attribution_bars(rows: pd.DataFrame) -> Figure:
     text = base.encode(x="end:Q", text="text:N")
     above = text.transform_filter("datum.adds >= 0").mark_text(align="left", dx=5, fontSize=11, color=OTHER.colour)
     below = text.transform_filter("datum.adds < 0").mark_text(align="right", dx=-5, fontSize=11, color=OTHER.colour)
-    return alt.layer(bars, spread, above, below).properties(height=27 * len(rows) + 50)
+    return alt.layer(bars, spread, above, below).properties(height=32 * len(rows) + 100)
 
 
 def _labelled(actions: pd.DataFrame) -> pd.DataFrame:
@@ -169,7 +174,7 @@ def _labelled(actions: pd.DataFrame) -> pd.DataFrame:
     is_ai = actions["action"] == "ai"
     kind = np.where(is_ai, "AI", np.where(actions["available"], "reader", "not available"))
     text = [
-        f"{share:.0%}, expected cost {cost:.2f}" if there else "not available"
+        f"{100 * share:.0f} %, cost {cost:.2f}" if there else "not available"
         for share, cost, there in zip(actions["share"], actions["expected_cost"], actions["available"], strict=True)
     ]
     rows = actions.assign(kind=kind, text=text)

@@ -34,25 +34,23 @@ def choose_case(about: Scenario) -> str:
             key=ORDER,
             bind="query-params",
             help=HELP[ORDER],
-            width=230,
+            width=200,
         )
         rows = ordered(_filtered(everything), order)
         ids = rows["case_id"].tolist()
-        if not ids:
-            st.session_state.setdefault(CASE, str(everything["case_id"].iloc[0]))
+        asked_for = st.session_state.get(CASE) or st.query_params.get(CASE)
         case_id = st.selectbox(
             "Case",
-            ids,
+            ids if asked_for in (None, *ids) else [*ids, asked_for],
             key=CASE,
             bind="query-params",
             accept_new_options=True,
             help=HELP[CASE],
             placeholder="Case id",
-            width=200,
+            width=160,
         )
         position = ids.index(case_id) if case_id in ids else None
         _arrows(ids, position)
-        _pinning(everything["case_id"].tolist(), case_id)
     with list_place:
         _table(rows)
     if case_id is None:
@@ -63,10 +61,12 @@ def choose_case(about: Scenario) -> str:
     return str(case_id)
 
 
-def pinned(about: Scenario, case_id: str) -> str | None:
-    """The case to compare with, if one of the slice is pinned."""
+def choose_pinned(about: Scenario, case_id: str) -> str | None:
+    """A button to pin a case; the one to compare with, if one of the slice is pinned."""
+    ids = case_store.listing(about)["case_id"].tolist()
+    _pinning(ids, case_id)
     other = st.session_state.get(PIN)
-    known = other in set(case_store.listing(about)["case_id"])
+    known = other in ids
     if other and not known:
         st.warning(f"The pinned case {other} is not in this slice.", icon=":material/push_pin:")
     return str(other) if other and known and other != case_id else None
@@ -91,12 +91,12 @@ def _filtered(rows: pd.DataFrame) -> pd.DataFrame:
 def _arrows(ids: list[str], position: int | None) -> None:
     """One case back, where we are, one case on."""
     here = 0 if position is None else position
-    for label, icon, step in (("Previous", ":material/chevron_left:", -1), ("Next", ":material/chevron_right:", 1)):
+    for name, step in (("Previous", -1), ("Next", 1)):
         target = here + step if position is not None else 0
         st.button(
-            label,
-            icon=icon,
-            key=f"case_{label}",
+            name,
+            key=f"case_{name}",
+            help=f"{name} case of the worklist",
             disabled=not 0 <= target < len(ids),
             on_click=_go,
             args=(ids[target] if 0 <= target < len(ids) else None,),
@@ -104,7 +104,7 @@ def _arrows(ids: list[str], position: int | None) -> None:
     st.caption(f"{here + 1} of {len(ids)}" if position is not None else f"not among these {len(ids)}", width="content")
 
 
-def _pinning(ids: list[str], case_id: str | None) -> None:
+def _pinning(ids: list[str], case_id: str) -> None:
     with st.popover("Compare", icon=":material/push_pin:"):
         st.selectbox(
             "Pinned case",
@@ -116,7 +116,7 @@ def _pinning(ids: list[str], case_id: str | None) -> None:
             accept_new_options=True,
             help=HELP[PIN],
         )
-        st.button("Pin this case", on_click=_pin, args=(case_id,), disabled=case_id is None, width="stretch")
+        st.button("Pin this case", on_click=_pin, args=(case_id,), width="stretch")
         st.button("Unpin", on_click=_pin, args=(None,), disabled=not st.session_state.get(PIN), width="stretch")
 
 

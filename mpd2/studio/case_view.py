@@ -12,7 +12,7 @@ from mpd2 import explain, narrative, worklist
 from mpd2.cohort import UNKNOWN
 from mpd2.explain import WORDS
 from mpd2.figures import case as figures
-from mpd2.narrative import percent
+from mpd2.narrative import chance, percent
 from mpd2.studio import case_store, widgets
 from mpd2.studio.case_store import Facts
 from mpd2.studio.scenario import Scenario
@@ -41,7 +41,7 @@ def decision(facts: Facts) -> None:
             st.metric(
                 "Expected cost",
                 f"{chosen['expected_cost']:.2f}",
-                delta=None if kept else f"{chosen['expected_cost'] - ai_cost:+.2f} to the AI",
+                delta=None if kept else f"{chosen['expected_cost'] - ai_cost:+.2f} against the AI",
                 delta_color="inverse",
                 help=EXPECTED_COST,
             )
@@ -65,6 +65,8 @@ def eye(facts: Facts) -> None:
         alt=f"Optic disc with a cup of {vertical:.2f} of its height and {horizontal:.2f} of its width",
     )
     width = "its width is not known" if pd.isna(horizontal) else f"{horizontal:.2f} of its width"
+    if narrative.doubtful_segmentation(facts.case, case_store.train()):
+        st.warning("The ratios do not fit together: disc or cup may be outlined wrongly.", icon=":material/warning:")
     st.caption(f"Cup: {vertical:.2f} of the disc's height, {width}. Drawn from ratios: the table has no photograph.")
 
 
@@ -93,7 +95,7 @@ def policy(facts: Facts) -> None:
 def inputs(facts: Facts) -> None:
     """What the run saw when it decided."""
     ranges = explain.range_frame(facts.case, case_store.train())
-    flagged = ranges[ranges["flag"] != ""]
+    flagged = ranges[ranges["flag"] != explain.INSIDE]
     st.subheader("What was known", anchor=False, help="The eight inputs a router sees, and nothing else.")
     widgets.chart(
         figures.input_ranges(ranges),
@@ -102,7 +104,8 @@ def inputs(facts: Facts) -> None:
         alt_text="Each input of the case on the training cases of its cohort"
         + "".join(f"; {row['input']} is {row['flag']}" for _, row in flagged.iterrows()),
         note=f"Blue: the {ranges['n'].iloc[0]} training cases of the same cohort, from lowest to highest, the middle "
-        "90 % and 50 % thicker, the median a tick. A value outside is drawn at the edge.",
+        "90 % and 50 % thicker, the median a tick. A value outside is drawn at the edge. Image distance: how unlike "
+        "its training images the photograph looks to the AI; CDR: cup-to-disc ratio.",
     )
 
 
@@ -142,8 +145,8 @@ def changes(facts: Facts, about: Scenario) -> None:
     )
     order = case_store.stand_ins(about.run, facts.id)
     if sent:
-        steps = [f"without {before}, {after}" for before, after in pairwise(order)]
-        st.markdown(f"**Absence.** Who decides {'; '.join(steps)}.")
+        steps = [f"{before} is away, {_decides(after)}" for before, after in pairwise(order)]
+        st.markdown(f"**Absence.** If {'; if also '.join(steps)}.")
     if explain.has_router(facts.run):
         _flips(case_store.flips(about.run, facts.id), sent)
     else:
@@ -202,6 +205,10 @@ def _subject(action: pd.Series[Any]) -> str:
     return "the AI" if action["action"] == "ai" else str(action["who"])
 
 
+def _decides(who: str) -> str:
+    return "the AI decides" if who == "AI" else f"{who} is asked"
+
+
 def _flips(rows: pd.DataFrame, sent: bool) -> None:
     found = rows.dropna(subset=["flips_at"])
     turned = "stay with the AI" if sent else "go to a reader"
@@ -211,10 +218,10 @@ def _flips(rows: pd.DataFrame, sent: bool) -> None:
     st.markdown(f"**One input.** Changed alone, the easiest first, it would {turned} with")
     for _, row in found.iterrows():
         side = "above" if row["flips_at"] > row["now"] else "below"
-        follows = f" (probability {row['probability']:.2f})" if row["variable"].startswith("logit") else ""
+        follows = f" (probability {chance(row['probability'])})" if row["variable"].startswith("logit") else ""
         st.markdown(
-            f"- {row['input']} {side} **{row['flips_at']:.2f}**{follows}, now {row['now']:.2f}: "
-            f"{abs(row['change']):.1f} standard deviations"
+            f"- {row['input']} {side} **{row['flips_at']:.3f}**{follows}, now {row['now']:.3f}: "
+            f"{abs(row['change']):.2f} standard deviations"
         )
     never = len(rows) - len(found)
     if never:

@@ -10,6 +10,7 @@ from mpd2.arrays import Bools
 from mpd2.cohort import STATE, Cohort
 from mpd2.explain import INPUT_NAMES, MEASURED
 from mpd2.figures import case as figures
+from mpd2.narrative import chance
 from mpd2.studio import case_store, case_view, widgets
 from mpd2.studio.case_store import Facts
 from mpd2.studio.scenario import Scenario
@@ -59,7 +60,7 @@ def _edited(case: Cohort) -> Cohort:
         position = STATE.index(name)
         now = float(case.state[0, position])
         values[name] = st.slider(
-            INPUT_NAMES[name].capitalize().replace("Ai's", "AI's"),
+            INPUT_NAMES[name][:1].upper() + INPUT_NAMES[name][1:],
             min(float(low[position]), now),
             max(float(high[position]), now),
             now,
@@ -70,8 +71,8 @@ def _edited(case: Cohort) -> Cohort:
     state = explain.changed(case.state[0], values) if _differs(case, values) else case.state[0]
     available = _roster(case, keys["roster"])
     st.caption(
-        f"AI's probability of glaucoma {state[STATE.index('prob_1')]:.2f}, uncertainty "
-        f"{state[STATE.index('uncertainty')]:.2f}: they follow from its two scores."
+        f"The AI's probability of glaucoma, {chance(state[STATE.index('prob_1')])}, and its uncertainty follow from "
+        "its two scores."
     )
     st.button("Reset", icon=":material/restart_alt:", on_click=_forget, args=(list(keys.values()),))
     return explain.variants(case, state[None], available)
@@ -85,7 +86,7 @@ def _roster(case: Cohort, key: str) -> Bools:
     """Who is there, [M]."""
     names = [reader.name for reader in case.manifest.readers]
     there = [name for name, present in zip(names, case.available[0], strict=True) if present]
-    chosen = st.pills("Readers there", names, selection_mode="multi", default=there, key=key)
+    chosen = st.pills("Readers there", names, selection_mode="multi", default=there, key=key, wrap=True)
     return np.isin(names, chosen)
 
 

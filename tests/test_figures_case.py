@@ -1,0 +1,58 @@
+"""The charts of a case draw what their tables say, and can be drawn."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from mpd2.cohort import STATE, Cohort
+from mpd2.explain import Attribution, attribution_frame, range_frame
+from mpd2.figures import case as figures
+from mpd2.figures.export import render
+
+
+@pytest.fixture(scope="module")
+def actions() -> pd.DataFrame:
+    return pd.DataFrame({
+        "action": ["ai", "first", "second", "third"], "who": ["AI", "First", "Second", "Third"],
+        "share": [0.1, 0.0, 0.3, 0.6], "least": 0.0, "most": 0.7, "votes": [0, 0, 3, 7], "wrong": 0.1,
+        "expected_cost": 0.2, "available": [True, False, True, True], "chosen": [False, False, False, True],
+    })  # fmt: skip
+
+
+def test_the_cup_has_the_ratios_of_the_case() -> None:
+    sizes = figures.eye_frame(0.8, 0.5).groupby("part")[["x", "y"]].agg(np.ptp)
+    np.testing.assert_allclose(sizes.loc["cup"], [0.5, 0.8], atol=1e-3)
+    np.testing.assert_allclose(sizes.loc["disc"], [1, 1], atol=1e-3)
+
+
+def test_the_disc_is_drawn_round() -> None:
+    spec = figures.eye(figures.eye_frame(0.5, 0.5)).to_dict()
+    assert spec["width"] == spec["height"]
+
+
+def test_the_ai_comes_first_then_readers_by_share_then_whoever_is_absent(actions: pd.DataFrame) -> None:
+    spec = figures.policy_bars(actions).to_dict()
+    assert spec["layer"][0]["encoding"]["y"]["sort"] == ["AI", "Third", "Second", "First"]
+    rows = next(iter(spec["datasets"].values()))
+    assert {row["who"]: row["text"] for row in rows}["First"] == "not available"
+
+
+def test_only_the_flags_that_occur_are_explained(small_cohort: Cohort) -> None:
+    train = small_cohort.subset(split="train")
+    spec = figures.input_ranges(range_frame(train.rows(np.array([0])), train)).to_dict()
+    colours = [layer["encoding"]["color"]["scale"]["domain"] for layer in spec["layer"] if "color" in layer["encoding"]]
+    assert colours == [["inside the range"]]
+
+
+def test_every_chart_can_be_exported(actions: pd.DataFrame, small_cohort: Cohort) -> None:
+    case, train = small_cohort.rows(np.array([40])), small_cohort.subset(split="train")
+    values = np.random.default_rng(0).normal(size=(2, len(STATE)))
+    charts = (
+        figures.eye(figures.eye_frame(0.6, float("nan"))),
+        figures.policy_bars(actions, actions),
+        figures.input_ranges(range_frame(case, train)),
+        figures.attribution_bars(attribution_frame(Attribution(values, np.zeros(2)), case)),
+    )
+    assert all(b"<svg" in render(chart, "svg")[:200] for chart in charts)

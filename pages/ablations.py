@@ -98,6 +98,7 @@ def study() -> None:
     intervals, printed = tables_view.switches(name, printed=True)
     table = side_by_side(rows, columns, first=figures.AGAINST[name], merit={}, intervals=intervals, printed=printed)
     tables_view.wide_table(rows, table, columns, key=f"table-{name}", active=figures.AGAINST[name], head="Condition",
+                           roomy=intervals,
                            alt_text=f"{STUDIES[name]}: a row for each condition, a column for each figure")  # fmt: skip
 
 

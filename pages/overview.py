@@ -37,11 +37,10 @@ def answer() -> None:
         for number in headlines.key_numbers(told, about.run):
             with st.container(border=True, width="stretch", height="stretch"):
                 st.metric(number.label, number.value, help=tables_view.HELP[number.metric])
-                lines = [f"95{headlines.GAP}% interval {number.span}"] if number.span else ["Nobody is asked."]
+                st.caption(f"95{headlines.GAP}% interval {number.span}" if number.span else "Nobody is asked.")
                 for apart in number.differences:
-                    sense = f", :{COLOURS[apart.sense]}[{apart.sense}]" if apart.sense else ""
-                    lines.append(f"**{apart.change}** ({apart.span}) against {apart.against}{sense}")
-                st.caption("  \n".join(lines))
+                    sense = f" :{COLOURS[apart.sense]}[{apart.sense}]" if apart.sense else ""
+                    st.caption(f"Against {apart.against}  \n**{apart.change}**{sense}  \n{apart.span}")
     other = told.titles[headlines.best_other(told, about.run)]
     st.caption(
         f"{other} is the cheapest other method that can be deployed. Differences are on the same resampled cases, so "
@@ -65,6 +64,7 @@ def methods() -> None:
         key=f"methods-{view}",
         active=about.run,
         unranked=NOT_DEPLOYABLE,
+        roomy=intervals,
         alt_text=f"{VIEWS[view]}: a row for each method, a column for each figure. {EXPLAINED[view]}",
     )
     st.caption(f"{EXPLAINED[view]} {tables_view.LEGEND}")

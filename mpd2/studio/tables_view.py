@@ -49,6 +49,7 @@ LEGEND = (
     f"{BEST} best of the methods that can be deployed, {TIED} inside the interval of the best. "
     "Green: the active run. Grey: what the paper prints, or needs the answers. Click a head to sort."
 )
+INTERVAL_WIDTH = 180  # pixels
 TINT = "33"  # opacity of a row's colour, so that it suits light and dark
 
 
@@ -79,10 +80,12 @@ def wide_table(
     active: str,
     unranked: Collection[str] = (),
     head: str = "Method",
+    roomy: bool = False,
     alt_text: str,
 ) -> None:
-    """A tidy table laid out wide, with the tidy `rows` as its CSV."""
-    helps = {name: st.column_config.Column(help=HELP[metric]) for (_, metric), name in columns.items()}
+    """A tidy table laid out wide, with the tidy `rows` as its CSV; `roomy` columns have space for intervals."""
+    width = INTERVAL_WIDTH if roomy else None
+    helps = {name: st.column_config.Column(help=HELP[metric], width=width) for (_, metric), name in columns.items()}
     st.dataframe(
         _styled(table, head, active, unranked),
         hide_index=True,

@@ -1,0 +1,50 @@
+"""The Ablations page."""
+
+import pytest
+
+from mpd2.findings import OF_THE_OBJECTIVE
+from mpd2.studies import ABLATIONS
+from mpd2.studio import store
+
+
+@pytest.fixture
+def ablations(open_page):
+    return open_page("ablations")
+
+
+def test_it_opens_and_says_of_every_claim_whether_it_holds(ablations):
+    assert not ablations.exception
+    told = [part.value for part in ablations.markdown]
+    assert all(f"**{claim.statement}**" in told for claim in OF_THE_OBJECTIVE)
+    assert not any("Top1" in caption.value for caption in ablations.caption)
+
+
+@pytest.mark.parametrize("study", ABLATIONS)
+def test_every_study_shows_all_its_conditions(ablations, study):
+    ablations.segmented_control(key="study").set_value(study).run()
+    assert not ablations.exception
+    assert len(ablations.dataframe[0].value) == len(ABLATIONS[study])
+    assert len(ablations.get("vega_lite_chart")) == (3 if study == "budget" else 2)
+
+
+def test_published_values_stand_below_each_condition(ablations):
+    ablations.toggle(key="objective-published").set_value(True).run()
+    assert ablations.dataframe[0].value["Condition"].tolist()[1::2] == ["in the paper"] * len(ABLATIONS["objective"])
+
+
+def test_another_figure_can_be_chosen(ablations):
+    ablations.selectbox(key="figure-objective").set_value("F1").run()
+    assert "F1" in ablations.get("vega_lite_chart")[0].proto.spec
+
+
+def test_the_slice_does_not_change_it(open_page, ablations):
+    other = open_page("ablations", split="val", cohorts=["ORIGA"])
+    assert not other.exception
+    assert other.dataframe[0].value.equals(ablations.dataframe[0].value)
+
+
+def test_a_link_to_a_study_nobody_knows_opens_the_first(open_page):
+    page = open_page("ablations", study="Nonsense")
+    assert not page.exception
+    assert page.session_state["study"] == "objective"
+    assert set(store.ablation("objective")["method"]) == set(ABLATIONS["objective"])

@@ -1,0 +1,80 @@
+"""The Overview page."""
+
+import pytest
+
+from mpd2.studio import store
+from mpd2.studio.scenario import Scenario
+
+
+@pytest.fixture
+def overview(open_page):
+    return open_page("overview")
+
+
+def table(page):
+    return page.dataframe[0].value
+
+
+def test_it_opens_with_a_sentence_and_five_numbers(overview):
+    assert not overview.exception
+    assert overview.markdown[0].value.startswith("**Sending ")
+    assert [metric.label for metric in overview.metric] == [
+        "Total cost", "Clinical cost", "Sensitivity", "Deferred", "Busiest reader",
+    ]  # fmt: skip
+    assert sum(caption.value.startswith("95\xa0% interval ") for caption in overview.caption) == 5
+
+
+def test_the_numbers_are_those_of_the_table(overview):
+    rows = store.table("overall", Scenario())
+    own = rows[(rows["method"] == "studio") & (rows["metric"] == "TotalCost")]["value"].item()
+    assert overview.metric[0].value == f"{own:.3f}"
+    assert table(overview)["Total cost"].iloc[0] == pytest.approx(own)
+
+
+def test_any_run_can_be_the_active_one(open_page):
+    for run, begins in (("AI only", "**No case is sent"), ("Mao two-stage", "**Sending")):
+        page = open_page("overview", run=run)
+        assert not page.exception
+        assert page.markdown[0].value.startswith(begins)
+        assert table(page)["Method"].iloc[0] == run
+
+
+def test_what_cannot_be_deployed_is_last_and_never_best(open_page):
+    page = open_page("overview", run="Per-case oracle (not deployable)")
+    assert not page.exception
+    assert page.markdown[0].value.startswith("**With the answers in hand")
+    assert table(page)["Method"].iloc[-1] == "Per-case oracle (not deployable)"
+
+
+@pytest.mark.parametrize("view", ["cohorts", "collapse", "retention"])
+def test_every_view_has_every_method(overview, view):
+    overview.segmented_control(key="view").set_value(view).run()
+    assert not overview.exception
+    assert len(table(overview)) == len(store.run_names())
+
+
+def test_one_cohort_has_all_its_figures(overview):
+    overview.segmented_control(key="view").set_value("cohorts").run()
+    beside = list(table(overview))
+    overview.pills(key="cohort-cohorts").set_value("origa").run()
+    assert beside[1:4] == ["REFUGE total cost", "REFUGE share deferred", "REFUGE F1"]
+    assert "Accuracy" in table(overview)
+
+
+def test_published_values_are_only_offered_where_they_are_about_the_same_cases(open_page, overview):
+    overview.toggle(key="methods-published").set_value(True).run()
+    assert (table(overview)["Method"] == "in the paper").any()
+    assert open_page("overview", split="val").toggle(key="methods-published").disabled
+
+
+def test_a_slice_of_one_cohort_has_its_own_figures(open_page):
+    page = open_page("overview", cohorts=["ORIGA"])
+    assert not page.exception
+    assert "n = 163" in page.markdown[0].value
+
+
+def test_a_link_to_a_view_nobody_knows_opens_the_usual_one(open_page):
+    page = open_page("overview", view="Nonsense", run="nobody")
+    assert not page.exception
+    assert page.session_state["view"] == "overall"
+    assert page.session_state["run"] == "studio"

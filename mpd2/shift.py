@@ -22,7 +22,7 @@ TITLES = {
     "prob_1": "AI probability",
     "logit_0": "AI logit for healthy",
     "logit_1": "AI logit for glaucoma",
-    "vim_risk_z": "ViM (unlike training images)",
+    "vim_risk_z": "ViM (unfamiliarity)",
     "quality_risk": "Quality risk",
     "uncertainty": "AI uncertainty",
     "vCDR": "vCDR",
@@ -79,7 +79,8 @@ def kolmogorov_smirnov(first: Floats, second: Floats) -> Floats:
     values = np.concatenate([first, second])
     order = np.argsort(values, axis=0, kind="stable")
     ranked = np.take_along_axis(values, order, axis=0)
-    gap = np.where(order < len(first), 1 / len(first), -1 / len(second)).cumsum(0)
+    below = (order < len(first)).cumsum(0)  # of the first sample, whole numbers so that nothing is lost to rounding
+    gap = below / len(first) - (np.arange(1, len(values) + 1)[:, None] - below) / len(second)
     last_of_ties = np.concatenate([ranked[1:] != ranked[:-1], np.ones((1, values.shape[1]), bool)])
     return np.abs(np.where(last_of_ties, gap, 0.0)).max(0)
 

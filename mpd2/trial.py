@@ -52,6 +52,8 @@ def read_own(data: bytes, name: str, manifest: Manifest) -> Cohort:
         raise UserError(f"found {len(data) / 2**20:.1f} MB, expected at most {MAX_BYTES // 2**20}")
     if Path(name).suffix.lower() == ".parquet":
         _refuse_bombs(data)
+    else:
+        _refuse_many(data.count(b"\n") - 1)  # at least as many cases as that, counted before time is spent on them
     cohort = read_cohort(data, name, manifest, "routing")
     _refuse_many(len(cohort))
     return cohort

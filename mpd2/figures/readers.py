@@ -59,9 +59,10 @@ def operating_points(points: pd.DataFrame, run: str) -> alt.LayerChart:
     names = {"reader": READER_ALONE, "ai": "AI alone", "run": run}
     marks = {"reader": READER, "ai": AI, "run": ROUTER}
     colour, shape = _marked({names[kind]: marks[kind] for kind in names if (points["kind"] == kind).any()})
+    across_scale, upright_scale = (_up_to_one(points[f"{metric}_low"]) for metric in ("Spec", "Sens"))
     base = alt.Chart(points.assign(who=points["kind"].map(names))).encode(
-        x=alt.X("Spec:Q", title="specificity: healthy cases called healthy", scale=_up_to_one(points["Spec_low"])),
-        y=alt.Y("Sens:Q", title="sensitivity: glaucoma cases found", scale=_up_to_one(points["Sens_low"])),
+        x=alt.X("Spec:Q", title="specificity: healthy cases called healthy", scale=across_scale),
+        y=alt.Y("Sens:Q", title="sensitivity: glaucoma cases found", scale=upright_scale),
         color=colour,
         tooltip=[
             alt.Tooltip("title:N", title="who"),
@@ -73,8 +74,8 @@ def operating_points(points: pd.DataFrame, run: str) -> alt.LayerChart:
             ),
         ],
     )
-    across = base.mark_rule(opacity=0.35).encode(x=alt.X("Spec_low:Q"), x2="Spec_high:Q")
-    upright = base.mark_rule(opacity=0.35).encode(y=alt.Y("Sens_low:Q"), y2="Sens_high:Q")
+    across = base.mark_rule(opacity=0.35).encode(x=alt.X("Spec_low:Q", scale=across_scale), x2="Spec_high:Q")
+    upright = base.mark_rule(opacity=0.35).encode(y=alt.Y("Sens_low:Q", scale=upright_scale), y2="Sens_high:Q")
     dots = base.mark_point(filled=True, size=120, opacity=1).encode(shape=shape)
     labels = base.mark_text(align="right", dx=-7, dy=-7, fontSize=10).encode(text="title:N")
     title = "Sensitivity against specificity"
@@ -124,7 +125,8 @@ def load(rows: pd.DataFrame, capacity: int | None = None) -> alt.LayerChart:
 def availability(rows: pd.DataFrame) -> alt.LayerChart:
     """Share of a cohort's cases each reader can be asked about. `rows`: `roster.availability`."""
     rows = rows.assign(group=rows["cohort_title"] + "|n = " + rows["n"].astype(str))
-    heads = alt.Axis(labelAngle=0, labelOverlap=False, orient="top", labelExpr="split(datum.label, '|')", labelAlign="center")
+    two_lines = "split(datum.label, '|')"
+    heads = alt.Axis(labelAngle=0, labelAlign="center", labelOverlap=False, orient="top", labelExpr=two_lines)
     base = alt.Chart(rows).encode(
         x=alt.X("group:N", title=None, sort=rows["group"].unique().tolist(), axis=heads),
         y=alt.Y("title:N", title=None, sort=rows["title"].unique().tolist(), axis=EVERY_LABEL),
@@ -226,7 +228,7 @@ def _marked(marks: Mapping[str, Mark]) -> tuple[alt.Color, alt.Shape]:
     names = list(marks)
     colours = alt.Scale(domain=names, range=[mark.colour for mark in marks.values()])
     shapes = alt.Scale(domain=names, range=[mark.shape for mark in marks.values()])
-    legend = alt.Legend(title=None, orient="top", columns=3)
+    legend = alt.Legend(title=None, orient="top", columns=3, symbolOpacity=1)
     return alt.Color("who:N", scale=colours, legend=legend), alt.Shape("who:N", scale=shapes, legend=legend)
 
 

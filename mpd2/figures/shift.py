@@ -9,6 +9,7 @@ from mpd2.shift import CLEAR
 from mpd2.theme import CATEGORIES, OTHER
 
 YOURS, TRAINING = CATEGORIES[3], OTHER.colour
+HEIGHT = 380
 NAMES = {"cases": "your cases", "training": "training cases"}
 
 
@@ -16,7 +17,7 @@ def differences(rows: pd.DataFrame) -> alt.LayerChart:
     """How far the mean of each input has moved, with its interval. `rows`: `shift.shift`."""
     order = rows.sort_values("distance", ascending=False)["title"].tolist()
     base = alt.Chart(rows).encode(
-        y=alt.Y("title:N", title=None, sort=order, axis=alt.Axis(labelLimit=220)),
+        y=alt.Y("title:N", title=None, sort=order, axis=alt.Axis(labelLimit=220, labelOverlap=False)),
         tooltip=[
             alt.Tooltip("title:N", title="input"),
             alt.Tooltip("mean:Q", title="your mean", format=".3f"),
@@ -37,16 +38,16 @@ def differences(rows: pd.DataFrame) -> alt.LayerChart:
         + alt.Chart(pd.DataFrame({"none": [0]})).mark_rule(color=TRAINING).encode(x="none:Q")
         + base.mark_rule(color=YOURS, strokeWidth=2).encode(x="low:Q", x2="high:Q")
         + base.mark_point(filled=True, size=110, color=YOURS, opacity=1).encode(
-            x=alt.X("difference:Q", title="difference of means, in training standard deviations", scale=scale)
+            x=alt.X("difference:Q", title="standard deviations of the training cases", scale=scale)
         )
-    ).properties(title="How far each input has moved; shaded: less than half a deviation", height=60 + 30 * len(rows))
+    ).properties(title="How far each input has moved", height=HEIGHT)
 
 
 def distributions(bins: pd.DataFrame, title: str) -> alt.LayerChart:
     """One input of both as shares of cases. `bins`: `shift.distributions`."""
     rows = bins.assign(whose=bins["who"].map(NAMES))
     base = alt.Chart(rows).encode(
-        x=alt.X("start:Q", title=title, scale=alt.Scale(zero=False, nice=False)),
+        x=alt.X("start:Q", bin="binned", title=None, scale=alt.Scale(zero=False, nice=False)),
         x2="end:Q",
         color=alt.Color(
             "whose:N",
@@ -66,4 +67,4 @@ def distributions(bins: pd.DataFrame, title: str) -> alt.LayerChart:
     return (
         training.mark_bar(opacity=0.4).encode(y=height)
         + yours.mark_bar(filled=False, strokeWidth=2, opacity=1).encode(y=height)
-    ).properties(title=f"{title}: your cases and the training cases", height=60 + 30 * 8)
+    ).properties(title=title, height=HEIGHT)

@@ -16,7 +16,7 @@ INTRO = (
 )
 PRIVACY = (
     "The table stays in this visit's memory and is gone when you close the page. It is not stored, not logged and not "
-    "shared. Leave out names and dates of birth all the same: only the columns below are read."
+    "shared. Leave out names and dates of birth all the same: only the columns listed above are read."
 )
 UPLOAD = "One row a case, comma-separated and UTF-8, or Parquet. At most 20 MB and 20,000 cases."
 TEMPLATE = "An empty table with every column the page can read."
@@ -39,7 +39,8 @@ COLUMNS = {
 REFUSED = "This table cannot be used as it is. Nothing was routed. What to mend:"
 SHIFT = (
     "A router can be trusted where it has seen the like. Points: how far the mean of an input is from that of the "
-    "training cases, with its 95 % interval; the most different input is on top."
+    "training cases, with its 95 % interval; shaded: less than half a standard deviation. The most different input is "
+    "on top."
 )
 DISTANCE = (
     "Difference: of the means, in standard deviations of the training cases. KS distance: the largest gap between the "

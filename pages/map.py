@@ -13,13 +13,27 @@ NEIGHBOURS = 15  # cases an average is taken over: few enough to stay local, eno
 FEW = 20  # cases below which a region says little
 HEADLINES = ("ai_wrong", "wrong", "deferred", "total")
 
+REGION = "region"  # key of the session: the ids chosen last, kept apart because a redrawn chart forgets its selection
+
+
+def keep_region() -> None:
+    """Remember what was chosen on the map."""
+    st.session_state[REGION] = figures.picked_ids(st.session_state["map"]["selection"])
+
+
+def forget_region() -> None:
+    """Choose nothing."""
+    st.session_state[REGION] = []
+
+
 about = frame.open_page("map")
 evidence, layout = store.evidence(about), store.embedding()
 x, y = layout.of(evidence.cohort).T
 cases = regions.cases(evidence, about.run).assign(x=x, y=y)
 st.markdown(regions.deferral_in_words(cases))
 
-with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
+left, middle, right = st.columns([5, 5, 3], vertical_alignment="bottom")
+with left:
     arrangement = st.segmented_control(
         "Show",
         list(LAYOUTS),
@@ -30,6 +44,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         bind="query-params",
         help="The four panels move together; one large map can be coloured by anything known of a case.",
     )
+with middle:
     paint = st.selectbox(
         "Colour",
         list(figures.PAINTS),
@@ -39,8 +54,8 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
         bind="query-params",
         disabled=arrangement == "four",
         help="What the one large map is coloured by.",
-        width=280,
     )
+with right:
     averaged = st.toggle(
         "Local averages",
         value=True,
@@ -52,11 +67,11 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="medium"):
 
 shares = [painted.column for painted, _ in figures.PANELS.values()]
 drawn = regions.smoothed(cases, shares, NEIGHBOURS) if averaged else cases
-chosen = figures.picked_ids(st.session_state.get("map", {}).get("selection", {}))
+chosen = st.session_state.get(REGION, [])
 st.plotly_chart(
     figures.four_panels(drawn, chosen) if arrangement == "four" else figures.one_panel(drawn, paint, chosen),
     key="map",
-    on_select="rerun",
+    on_select=keep_region,
     selection_mode=("points", "box", "lasso"),
     theme="streamlit",
     config={"displaylogo": False},
@@ -68,8 +83,9 @@ st.caption(
     f"are shown, none is sampled. The map is a UMAP of the {len(STATE)} inputs a router sees, laid out once for all "
     f"{len(layout.ids)} cases of the table ({made.neighbours} neighbours, minimum distance {made.min_distance}, "
     f"{made.metric} distance, seed {made.seed}): only nearness has a meaning, not direction or scale. What the active "
-    f"run does with a case is the mean over its members, here {routers}. Shapes in the four panels: square the AI, "
-    "triangle readers, diamond the active run."
+    f"run does with a case is the mean over its members, here {routers}; readers right is the share of those who have "
+    "read it. d, from 0 to 1, is how strongly the run leans towards a reader. Square: the AI; triangle: readers; "
+    "diamond: the active run."
 )
 widgets.download(cases, "map_cases")
 
@@ -78,7 +94,9 @@ if not inside.any():
     st.info("Drag a box or a lasso over the map to see how a region differs from the rest.", icon=":material/select:")
     st.stop()
 
-st.subheader(f"The region: {inside.sum()} of {len(cases)} cases", anchor=False)
+with st.container(horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"):
+    st.subheader(f"The region: {inside.sum()} of {len(cases)} cases", anchor=False)
+    st.button("Forget the region", on_click=forget_region, icon=":material/deselect:", type="tertiary")
 if inside.sum() < FEW:
     st.caption(f":material/warning: Fewer than {FEW} cases say little; look at the intervals.")
 compared = regions.compare(cases, inside, store.weights(about))
@@ -105,7 +123,7 @@ st.dataframe(
     },
     hide_index=True,
     height="content",
-    key="region",
+    key="region_table",
     alt="The region against the rest of the slice, with 95 % intervals",
 )
 st.caption("In brackets 95 % intervals: Wilson's for rates, the bootstrap's for costs. pp: percentage points.")

@@ -13,7 +13,8 @@ SIGNAL_NAMES = {"reliability": "AI reliability risk", "structural": "Structural 
 about = frame.open_page("risk")
 evidence = store.evidence(about)
 
-with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
+left, middle, right = st.columns([5, 4, 3], vertical_alignment="bottom")
+with left:
     signal = st.segmented_control(
         "Cases ranked by",
         list(SIGNAL_NAMES),
@@ -24,6 +25,7 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
         bind="query-params",
         help="\n\n".join(f"**{SIGNAL_NAMES[name]}.** {text}" for name, text in RISK_SIGNALS.items()),
     )
+with middle:
     strata = st.slider(
         "Strata",
         min_value=3,
@@ -32,8 +34,8 @@ with st.container(horizontal=True, vertical_alignment="bottom", gap="large"):
         key="strata",
         bind="query-params",
         help="Cases are ranked from easy to hard and cut into this many parts of equal size.",
-        width=200,
     )
+with right:
     bands = st.toggle(
         "95 % bands",
         value=True,
@@ -63,9 +65,10 @@ picked = widgets.chart(
     table=shown,
     key="risk",
     alt_text=f"Clinical cost of {len(beside) + 1} methods in {strata} strata of risk. {told}",
-    note=f"{RISK_SIGNALS[signal]} Clinical cost counts wrong final answers only, fees not: a missed glaucoma costs "
-    f"{evidence.costs.false_negative}, a false alarm {evidence.costs.false_positive}. Green diamonds: the active run; "
-    "orange squares: the AI alone; blue triangles: the mean available reader. Click a point to see its cases.",
+    note=f"{RISK_SIGNALS[signal]} Every stratum has as many cases. Clinical cost counts wrong final answers, not fees: "
+    f"a missed glaucoma costs {evidence.costs.false_negative}, a false alarm {evidence.costs.false_positive}. Green "
+    "diamonds: the active run; orange squares: the AI alone; blue triangles: the mean available reader. Click a point "
+    "to see its cases.",
     select=figures.PICKED,
 )
 with st.expander("The figures", icon=":material/table:"):

@@ -31,13 +31,12 @@ class Paint(NamedTuple):
 
     title: str
     column: str
-    help: str = ""
     flipped: bool = False  # a share of errors is shown as a share of right answers
 
 
 PANELS: Mapping[str, tuple[Paint, Mark]] = {
     "ai": (Paint("AI right", "ai_wrong", flipped=True), AI_MARK),
-    "readers": (Paint("Mean available reader right", "readers_wrong", flipped=True), READER),
+    "readers": (Paint("Readers right", "readers_wrong", flipped=True), READER),
     "run": (Paint("Active run right", "wrong", flipped=True), ROUTER),
     "defer": (Paint("Deferral mass d", "defer"), OTHER),
 }
@@ -63,8 +62,9 @@ PAINTS: Mapping[str, Paint] = {
 
 def four_panels(table: pd.DataFrame, picked: Collection[str] = ()) -> go.Figure:
     """Who is right where, and what is deferred: four maps that move together. `table`: `regions.cases` with x and y."""
-    titles = [f"{paint.title} (n = {table[paint.column].notna().sum()})" for paint, _ in PANELS.values()]
+    titles = [paint.title for paint, _ in PANELS.values()]
     figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.03, vertical_spacing=0.07)
+    figure.update_annotations(font_size=14)
     for position, (paint, mark) in enumerate(PANELS.values()):
         axis = "coloraxis" if paint.flipped else "coloraxis2"
         cases = table[table[paint.column].notna()]

@@ -31,7 +31,7 @@ def risk_curves(rows: pd.DataFrame, active: str, signal: str, bands: bool = True
     base = alt.Chart(rows).encode(
         x=alt.X(
             "stratum:Q",
-            title=f"{_lower(signal)}, from the least (1) to the most ({strata}), as many cases in each",
+            title=f"stratum, from least (1) to most ({strata})",
             scale=alt.Scale(domain=[1, strata], nice=False),
             axis=alt.Axis(values=list(range(1, strata + 1)), format="d", grid=False),
         ),

@@ -17,7 +17,7 @@ def figure(page):
 
 
 def choose(page, ids):
-    page.session_state["map"] = {"selection": {"points": [{"customdata": [name]} for name in ids]}}
+    page.session_state["region"] = ids
     return page.run()
 
 
@@ -46,6 +46,14 @@ def test_a_region_is_compared_with_the_rest_and_lists_its_cases(chart):
     assert chart.subheader[-1].value == "The region: 60 of 885 cases"
     assert len(chart.dataframe[-1].value) == 60
     assert [len(trace["selectedpoints"]) for trace in figure(chart)["data"]] == [60] * 4
+
+
+def test_a_region_stays_until_it_is_forgotten(chart):
+    choose(chart, ids_of(chart)[:60])
+    chart.toggle(key="averaged").set_value(False).run()
+    assert chart.subheader[-1].value == "The region: 60 of 885 cases"
+    next(button for button in chart.button if button.label == "Forget the region").click().run()
+    assert chart.info
 
 
 def test_a_small_region_comes_with_a_warning(chart):

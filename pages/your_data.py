@@ -66,7 +66,7 @@ widgets.key_numbers(
         {"label": "Cases", "value": f"{len(cases):,}"},
         {"label": "With a known truth", "value": f"{known:,}"},
         {"label": "With a reader who can be asked", "value": f"{int(cases.available.any(-1).sum()):,}"},
-        {"label": "Sent to a reader", "value": f"{sent:,} ({sent / len(cases):.0%})", "help": trial.sent_share(tried)},
+        {"label": "Sent to a reader", "value": f"{sent:,} ({100 * sent / len(cases):.0f} %)", "help": trial.sent_share(tried)},
     ]
 )
 

@@ -77,7 +77,10 @@ def operating_points(points: pd.DataFrame, run: str) -> alt.LayerChart:
     across = base.mark_rule(opacity=0.35).encode(x=alt.X("Spec_low:Q", scale=across_scale), x2="Spec_high:Q")
     upright = base.mark_rule(opacity=0.35).encode(y=alt.Y("Sens_low:Q", scale=upright_scale), y2="Sens_high:Q")
     dots = base.mark_point(filled=True, size=120, opacity=1).encode(shape=shape)
-    labels = base.mark_text(align="right", dx=-7, dy=-7, fontSize=10).encode(text="title:N")
+    readers = base.transform_filter(alt.datum.kind == "reader")  # the others are in the legend
+    labels = readers.mark_text(align="right", dx=-7, dy=-7, fontSize=10).encode(
+        text="title:N", color=alt.value(OTHER.colour)
+    )
     title = "Sensitivity against specificity"
     return (across + upright + dots + labels).properties(title=title, height=HEIGHT)
 
@@ -228,7 +231,7 @@ def _marked(marks: Mapping[str, Mark]) -> tuple[alt.Color, alt.Shape]:
     names = list(marks)
     colours = alt.Scale(domain=names, range=[mark.colour for mark in marks.values()])
     shapes = alt.Scale(domain=names, range=[mark.shape for mark in marks.values()])
-    legend = alt.Legend(title=None, orient="top", columns=3, symbolOpacity=1)
+    legend = alt.Legend(title=None, orient="top", columns=3, symbolOpacity=1, symbolSize=90, labelFontSize=12)
     return alt.Color("who:N", scale=colours, legend=legend), alt.Shape("who:N", scale=shapes, legend=legend)
 
 

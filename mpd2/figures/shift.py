@@ -38,7 +38,7 @@ def differences(rows: pd.DataFrame) -> alt.LayerChart:
         + alt.Chart(pd.DataFrame({"none": [0]})).mark_rule(color=TRAINING).encode(x="none:Q")
         + base.mark_rule(color=YOURS, strokeWidth=2).encode(x="low:Q", x2="high:Q")
         + base.mark_point(filled=True, size=110, color=YOURS, opacity=1).encode(
-            x=alt.X("difference:Q", title="standard deviations of the training cases", scale=scale)
+            x=alt.X("difference:Q", title="training standard deviations", scale=scale)
         )
     ).properties(title="How far each input has moved", height=HEIGHT)
 
@@ -52,7 +52,7 @@ def distributions(bins: pd.DataFrame, title: str) -> alt.LayerChart:
         color=alt.Color(
             "whose:N",
             scale=alt.Scale(domain=list(NAMES.values()), range=[YOURS, TRAINING]),
-            legend=alt.Legend(title=None, orient="top"),
+            legend=alt.Legend(title=None, orient="top", symbolOpacity=1),
         ),
         tooltip=[
             alt.Tooltip("whose:N", title="whose"),

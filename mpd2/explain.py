@@ -94,7 +94,6 @@ def following(state: Floats) -> Floats:
 
 def typical_case(train: Cohort) -> Cohort:
     """A case to start a new one from: every measured input at its median, every reader there, nothing known."""
-    nobody = np.full((1, train.readers), UNKNOWN)
     return replace(
         train.rows(np.array([0])),
         ids=np.array(["new case"]),
@@ -102,8 +101,8 @@ def typical_case(train: Cohort) -> Cohort:
         state=following(np.median(train.state, axis=0))[None],
         horizontal_cdr=np.array([np.nan]),
         truth=np.array([UNKNOWN]),
-        decisions=nobody,
-        available=nobody == UNKNOWN,
+        decisions=np.full((1, train.readers), UNKNOWN),
+        available=np.ones((1, train.readers), bool),
     )
 
 

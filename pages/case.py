@@ -31,4 +31,4 @@ if other:
     case_view.comparison(facts, case_store.facts(about, other))
 case_whatif.what_if(facts, about)
 with why:  # last, because it takes longest
-    case_view.why(facts)
+    case_view.why(facts, about)

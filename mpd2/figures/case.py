@@ -59,7 +59,7 @@ def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> 
     """
     rows = _labelled(actions)
     order = rows["who"].tolist()
-    share = alt.X("share:Q", title="share of the decision, mean over routers", scale=alt.Scale(domain=[0, ROOM]),
+    share = alt.X("share:Q", title="mean share of the decision", scale=alt.Scale(domain=[0, ROOM]),
                   axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]))  # fmt: skip
     who = alt.Y("who:N", sort=order, title=None, axis=_EVERY_NAME)
     base = alt.Chart(rows).encode(y=who)

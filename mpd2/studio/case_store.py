@@ -11,6 +11,7 @@ import streamlit as st
 from mpd2 import explain, worklist
 from mpd2.arrays import Floats
 from mpd2.cohort import Cohort
+from mpd2.errors import UserError
 from mpd2.examples import fit_anatomy
 from mpd2.methods import policy_of
 from mpd2.policy import Policy
@@ -126,5 +127,5 @@ def _case(case_id: str) -> Cohort:
 def _policy(about: Scenario) -> Policy:
     policy = store.evidence(about).outcomes[about.run].policy
     if policy is None:
-        raise ValueError(f"run {about.run} has no stored policy")
+        raise UserError(f"run {about.run}: it keeps no policy; make the run anew")
     return policy

@@ -109,7 +109,7 @@ def inputs(facts: Facts) -> None:
     )
 
 
-def why(facts: Facts) -> None:
+def why(facts: Facts, about: Scenario) -> None:
     """What each input adds to the decision to send."""
     st.subheader("Why", anchor=False, help="Exact Shapley values over all 256 sets of the eight inputs.")
     if not explain.has_router(facts.run):
@@ -119,7 +119,7 @@ def why(facts: Facts) -> None:
     if not facts.case.available.any():
         st.info("No reader is available for this case, so there is nothing to decide.", icon=":material/person_off:")
         return
-    rows, base, own = case_store.attribution(st.session_state["run"], facts.id)
+    rows, base, own = case_store.attribution(about.run, facts.id)
     first = rows.sort_values("adds", key=abs, ascending=False).iloc[0]
     widgets.chart(
         figures.attribution_bars(rows),

@@ -1,0 +1,103 @@
+"""What only a browser can show: links, downloads, uploads and selections on a chart."""
+
+from io import BytesIO, StringIO
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import expect
+from pptx import Presentation
+from visits import ROOT, settled, slice_of
+
+from mpd2.manifest import load_manifest
+from mpd2.trial import example_table
+
+TABLE = ROOT / "data" / "glaucoma.csv"
+COHORT = load_manifest(ROOT / "data" / "glaucoma.toml").cohorts[0].name
+VAL = "about?split=val"
+
+
+@pytest.fixture
+def about(visit):
+    """A light page whose slice is the val cases."""
+    page = visit(VAL)
+    yield page
+    page.close()
+
+
+def upload(page, table: str) -> None:
+    file = {"name": "clinic.csv", "mimeType": "text/csv", "buffer": table.encode()}
+    page.locator("input[type=file]").set_input_files([file])
+
+
+def report(page, label: str) -> tuple[str, bytes]:
+    """Name and content of a report that is downloaded from the sidebar."""
+    page.get_by_role("button", name="Report").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name=label).click()
+    return download.value.suggested_filename, Path(download.value.path()).read_bytes()
+
+
+def test_a_shared_link_shows_the_same_slice(about, visit):
+    about.get_by_role("button", name=COHORT, exact=True).click()
+    expect(about.get_by_text(f"val cases of {COHORT}, n = ")).to_be_visible()
+    other = visit(about.url.split("/", 3)[3])
+    assert slice_of(other) == slice_of(about)
+    other.close()
+
+
+def test_the_menu_keeps_the_slice(about):
+    here = slice_of(about)
+    about.get_by_role("link", name="Risk").click()
+    expect(about.get_by_role("heading", level=1, name="Risk", exact=True)).to_be_visible()
+    assert slice_of(settled(about)) == here
+
+
+def test_the_page_to_read_is_about_the_slice(about):
+    name, content = report(about, "Page to read")
+    assert name == "mpd2-studio-val.html"
+    assert "val cases of all cohorts" in content.decode()
+
+
+def test_the_slides_are_about_the_slice(about):
+    name, content = report(about, "Slides to edit")
+    assert name == "mpd2-studio-val.pptx"
+    deck = Presentation(BytesIO(content))
+    assert "val cases of all cohorts" in deck.core_properties.title
+
+
+def test_a_sound_table_is_tried_out(visit):
+    page = visit("your_data")
+    upload(page, example_table(TABLE))
+    expect(page.get_by_text("Are they like the cases it has learned from?")).to_be_visible(timeout=60_000)
+    settled(page).close()
+
+
+def test_a_broken_table_is_refused_with_the_place_of_every_fault(visit):
+    page = visit("your_data")
+    broken = pd.read_csv(StringIO(example_table(TABLE)), dtype=str)
+    broken.loc[2, "vCDR"] = "wide"
+    upload(page, broken.to_csv(index=False))
+    expect(page.get_by_test_id("stAlert")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Are they like the cases it has learned from?")).to_have_count(0)
+    settled(page).close()
+
+
+def test_a_box_on_the_map_describes_its_cases(visit):
+    page = visit("map?split=val&layout=One+large+map")
+    chart = page.locator(".js-plotly-plot .nsewdrag").first
+    chart.wait_for()
+    chart.scroll_into_view_if_needed()
+    page.locator('[data-title="Box Select"]').first.click(force=True)
+    place = chart.bounding_box()
+    page.mouse.move(place["x"] + place["width"] * 0.1, place["y"] + place["height"] * 0.1)
+    page.mouse.down()
+    page.mouse.move(place["x"] + place["width"] * 0.8, place["y"] + place["height"] * 0.8, steps=5)
+    page.mouse.up()
+    expect(page.get_by_text("The region: ")).to_be_visible(timeout=60_000)
+    settled(page).close()
+
+
+def test_the_font_comes_from_here(about):
+    loaded = "[...document.fonts].filter(face => face.status === 'loaded').map(face => face.family)"
+    assert any("Inter" in family for family in about.evaluate(f"document.fonts.ready.then(() => {loaded})"))

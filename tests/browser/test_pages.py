@@ -1,0 +1,59 @@
+"""Every page in a browser: by its link, at every width, in light and dark."""
+
+import tomllib
+
+import pytest
+from playwright.sync_api import expect
+from visits import ROOT, settled
+
+from mpd2.studio import texts
+from mpd2.studio.registry import DEFAULT, PAGES
+
+THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
+THERE = [entry for entry in reversed(PAGES) if entry.path.exists()]  # the page at "/" last: first links must be deep
+WIDTHS = (1600, 1280, 390)
+
+
+@pytest.fixture(scope="module", params=THERE, ids=lambda entry: entry.key)
+def entry(request):
+    return request.param
+
+
+@pytest.fixture(scope="module")
+def page(entry, visit):
+    page = visit("" if entry.key == DEFAULT else entry.key)
+    yield page
+    page.close()
+
+
+def background(page) -> str:
+    red, green, blue = page.evaluate(
+        "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor.match(/\\d+/g).map(Number)"
+    )[:3]
+    return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def test_its_link_leads_to_it_within_the_frame(page, entry):
+    expect(page.get_by_role("heading", level=1, name=entry.title, exact=True)).to_be_visible()
+    expect(page.get_by_text(entry.question).first).to_be_visible()
+    expect(page.get_by_text(texts.BANNER)).to_be_visible()
+    expect(page.get_by_test_id("stSidebar").get_by_text("Active run")).to_be_visible()
+    for other in THERE:
+        expect(page.get_by_test_id("stSidebarNav").get_by_role("link", name=other.title)).to_be_attached()
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_it_is_never_wider_than_the_window(page, width):
+    page.set_viewport_size({"width": width, "height": 900})
+    page.wait_for_timeout(500)  # charts follow the window with a delay
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert page.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
+    page.set_viewport_size({"width": 1280, "height": 900})
+
+
+@pytest.mark.parametrize("scheme", ["dark", "light"])
+def test_it_follows_the_colours_of_the_system(page, scheme):
+    page.emulate_media(color_scheme=scheme)
+    page.wait_for_timeout(500)
+    assert background(page) == THEME[scheme]["backgroundColor"]
+    settled(page)

@@ -29,6 +29,12 @@ def contrast(one: str, other: str) -> float:
     return (lighter + 0.05) / (darker + 0.05)
 
 
+def faded(text: str, background: str) -> str:
+    """Text as Streamlit shows it in captions: 60 % of it over its background."""
+    pairs = [(int(text[i : i + 2], 16), int(background[i : i + 2], 16)) for i in (1, 3, 5)]
+    return "#" + "".join(f"{round(0.6 * front + 0.4 * back):02x}" for front, back in pairs)
+
+
 def backgrounds(scheme: str) -> list[str]:
     """Everything that text stands on, in the sidebar too."""
     tables = (CONFIG[scheme], CONFIG[scheme]["sidebar"])
@@ -45,6 +51,13 @@ def test_text_and_links_can_be_read_on_every_background(scheme):
     for background in backgrounds(scheme):
         for name in ("textColor", "linkColor"):
             assert contrast(CONFIG[scheme][name], background) >= TEXT, (name, background)
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_captions_can_be_read_on_page_and_sidebar(scheme):
+    for table in (CONFIG[scheme], CONFIG[scheme]["sidebar"]):
+        background = table["backgroundColor"]
+        assert contrast(faded(CONFIG[scheme]["textColor"], background), background) >= TEXT, background
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)

@@ -61,12 +61,13 @@ except UserError as error:
 
 known = int((cases.truth != UNKNOWN).sum())
 sent = int(tried.outcome.decisions.deferred.sum())
+sent_of_all = f"{sent:,} ({100 * sent / len(cases):.0f} %)"
 widgets.key_numbers(
     [
         {"label": "Cases", "value": f"{len(cases):,}"},
         {"label": "With a known truth", "value": f"{known:,}"},
         {"label": "With a reader who can be asked", "value": f"{int(cases.available.any(-1).sum()):,}"},
-        {"label": "Sent to a reader", "value": f"{sent:,} ({100 * sent / len(cases):.0f} %)", "help": trial.sent_share(tried)},
+        {"label": "Sent to a reader", "value": sent_of_all, "help": trial.sent_share(tried)},
     ]
 )
 

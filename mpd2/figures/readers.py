@@ -86,7 +86,7 @@ def operating_points(points: pd.DataFrame, run: str) -> alt.LayerChart:
 
 
 def load(rows: pd.DataFrame, capacity: int | None = None) -> alt.LayerChart:
-    """Cases each reader gets: bars where they are asked, circles where the routers lean. `rows`: `roster.load`."""
+    """Cases each reader gets: bars where they are asked, diamonds where the routers lean. `rows`: `roster.load`."""
     names = {"hard": "cases sent", "soft": "leaning of the routers"}
     rows = rows.assign(what=rows["kind"].map(names))
     order = rows[rows["kind"] == "hard"].sort_values("cases", ascending=False)["title"].tolist()

@@ -1,9 +1,8 @@
-"""What is being looked at: at once the cache key, the shared link, the header of every export."""
+"""What is being looked at: at once the cache key and the header of every export; its parts stand in the URL."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from urllib.parse import urlencode
 
 from mpd2.cohort import Cohort
 
@@ -32,9 +31,3 @@ class Scenario:
         """The slice in words."""
         names = {entry.key: entry.name for entry in cohort.manifest.cohorts}
         return f"{self.split} cases of {', '.join(names[key] for key in self.cohorts) or 'all cohorts'}"
-
-    def query(self) -> str:
-        """The part of a link that brings somebody else here; what is at its default is left out."""
-        values = {"run": self.run, "split": self.split, "cohorts": list(self.cohorts)}
-        default = {"run": DEFAULT_RUN, "split": DEFAULT_SPLIT, "cohorts": []}
-        return urlencode({key: value for key, value in values.items() if value != default[key]}, doseq=True)

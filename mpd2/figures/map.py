@@ -17,7 +17,7 @@ from mpd2.theme import AI as AI_MARK
 from mpd2.theme import ALARM, CATEGORIES, OTHER, READER, ROUTER, Mark
 
 RIGHT_OR_WRONG = ((0.0, ALARM.colour), (0.5, "#B9B9B9"), (1.0, READER.colour))  # never white: points lie on any ground
-AMOUNT = "Cividis"  # made for colour-blind eyes
+AMOUNT = ((0.0, "#3D6CB0"), (0.5, "#98978F"), (1.0, "#E0AC00"))  # lighter means more, to any eye and on any ground
 EDGE = "rgba(128, 128, 128, 0.55)"  # keeps the lightest and the darkest point visible
 PLOTLY_SHAPES = {"cross": "x"}  # where Plotly's name of a Vega shape differs
 LARGER = {"triangle-up": 1.4, "triangle-down": 1.4, "diamond": 1.25}  # shapes that look small for their size

@@ -1,6 +1,11 @@
 """The Risk page."""
 
+import pandas as pd
 import pytest
+
+from mpd2.curves import risk_curves
+from mpd2.studio import store
+from mpd2.studio.scenario import Scenario
 
 
 @pytest.fixture
@@ -50,6 +55,21 @@ def test_the_figures_lead_to_their_cases_too(risk):
     risk.session_state["risk_figures"] = {"selection": {"rows": [2], "columns": [], "cells": []}}
     risk.run()
     assert risk.subheader[-1].value == "Stratum 3 of 5, MPD² (studio)"
+
+
+def test_the_studys_own_slice_shows_the_stored_figures(open_page):
+    page = open_page("risk", signal="Structural risk")
+    stored = pd.read_csv(store.DATA / "tables" / "risk.csv").query("signal == 'structural'")
+    shown = page.dataframe[0].value.merge(stored, on=["title", "stratum"], suffixes=("", "_stored"))
+    assert len(shown) == len(page.dataframe[0].value) == 5 * 9
+    assert shown["high"].tolist() == shown["high_stored"].tolist()
+
+
+def test_stored_figures_are_those_that_would_be_computed():
+    about = Scenario()
+    computed = risk_curves(store.evidence(about), "reliability", store.weights(about), store.STUDY_STRATA)
+    stored = store.risk(about, "reliability", store.STUDY_STRATA)
+    pd.testing.assert_frame_equal(stored, computed, check_dtype=False, atol=1e-6, rtol=0)
 
 
 def test_one_cohort_alone_has_its_own_strata(open_page):

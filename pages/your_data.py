@@ -26,7 +26,7 @@ upload = st.file_uploader(
     "Your table", type=["csv", "parquet"], max_upload_size=trial.MAX_BYTES // 2**20, key="own_table", help=texts.UPLOAD
 )
 for_download = {
-    "Template": (write_template(manifest), texts.TEMPLATE),
+    "Template": (partial(write_template, manifest), texts.TEMPLATE),
     "Example": (partial(trial.example_table, store.DATA / manifest.table), texts.EXAMPLE),
 }
 with st.container(horizontal=True):

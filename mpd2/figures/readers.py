@@ -15,6 +15,12 @@ SHARES = alt.Scale(domain=[0, 1])
 EVERY_LABEL = alt.Axis(labelLimit=220, labelOverlap=False)
 ROW = 26  # pixels a reader
 AROUND = 130  # pixels for title, legend and axis
+RIGHT_UP_TO = 0.9  # specificity beyond which there is no room to the right
+PLACES: dict[str, dict[str, Any]] = {
+    "above": {"align": "right", "dx": -7, "dy": -7},
+    "below": {"align": "right", "dx": -7, "dy": 8},
+    "right": {"align": "left", "dx": 7, "dy": 8},
+}
 DARK_FROM = 0.55  # share of the colour scale from which text on it is white
 READER_ALONE = "reader alone"
 HEIGHT = 480
@@ -60,7 +66,7 @@ def operating_points(points: pd.DataFrame, run: str) -> alt.LayerChart:
     marks = {"reader": READER, "ai": AI, "run": ROUTER}
     colour, shape = _marked({names[kind]: marks[kind] for kind in names if (points["kind"] == kind).any()})
     across_scale, upright_scale = (_up_to_one(points[f"{metric}_low"]) for metric in ("Spec", "Sens"))
-    base = alt.Chart(points.assign(who=points["kind"].map(names))).encode(
+    base = alt.Chart(points.assign(who=points["kind"].map(names), label=label_places(points))).encode(
         x=alt.X("Spec:Q", title="specificity: healthy cases called healthy", scale=across_scale),
         y=alt.Y("Sens:Q", title="sensitivity: glaucoma cases found", scale=upright_scale),
         color=colour,
@@ -77,12 +83,26 @@ def operating_points(points: pd.DataFrame, run: str) -> alt.LayerChart:
     across = base.mark_rule(opacity=0.35).encode(x=alt.X("Spec_low:Q", scale=across_scale), x2="Spec_high:Q")
     upright = base.mark_rule(opacity=0.35).encode(y=alt.Y("Sens_low:Q", scale=upright_scale), y2="Sens_high:Q")
     dots = base.mark_point(filled=True, size=120, opacity=1).encode(shape=shape)
-    readers = base.transform_filter(alt.datum.kind == "reader")  # the others are in the legend
-    labels = readers.mark_text(align="right", dx=-7, dy=-7, fontSize=10).encode(
-        text="title:N", color=alt.value(OTHER.colour)
-    )
+    labels = [
+        base.transform_filter(f"datum.label == '{place}'")
+        .mark_text(fontSize=10, **offset)
+        .encode(text="title:N", color=alt.value(OTHER.colour))
+        for place, offset in PLACES.items()
+    ]
     title = "Sensitivity against specificity"
-    return (across + upright + dots + labels).properties(title=title, height=HEIGHT)
+    return alt.LayerChart(layer=[across, upright, dots, *labels]).properties(title=title, height=HEIGHT)
+
+
+def label_places(points: pd.DataFrame) -> pd.Series[str]:
+    """Where each reader's name stands: by turns above and below in order of height, so that neighbours do not collide.
+
+    The AI and the run, which the legend names, have none.
+    """
+    below = points.loc[points["kind"] == "reader", "Sens"].rank(method="first") % 2 == 0
+    right = points["Spec"] < RIGHT_UP_TO
+    places = pd.Series("", index=points.index)
+    places[below.index] = np.where(~below, "above", np.where(right[below.index], "right", "below"))
+    return places
 
 
 def load(rows: pd.DataFrame, capacity: int | None = None) -> alt.LayerChart:

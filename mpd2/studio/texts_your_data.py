@@ -15,8 +15,9 @@ INTRO = (
     "cohorts and split of the sidebar play no part here."
 )
 PRIVACY = (
-    "The table stays in this visit's memory and is gone when you close the page. It is not stored, not logged and not "
-    "shared. Leave out names and dates of birth all the same: only the columns listed above are read."
+    "The table stays in this visit's memory and is let go when you remove it, or minutes after you close the page. It "
+    "is not stored, not logged and not shared. Leave out names and dates of birth all the same: only the columns "
+    "listed above are read."
 )
 UPLOAD = "One row a case, comma-separated and UTF-8, or Parquet. At most 20 MB and 20,000 cases."
 TEMPLATE = "An empty table with every column the page can read."

@@ -188,10 +188,16 @@ def _add_reproduce(new: AddParser) -> None:
 
 def _add_bench(new: AddParser) -> None:
     command = _command(
-        new, "bench", "measure how fast it is", "Measure speed and memory.", "  python -m mpd2 bench train --json"
+        new,
+        "bench",
+        "measure how fast it is",
+        "Measure speed and memory.",
+        "  python -m mpd2 bench train --json\n"
+        "  python -m mpd2 bench ui --json",
     )
+    subjects = command.add_subparsers(dest="subject", metavar="SUBJECT", required=True).add_parser
     train = _command(
-        command.add_subparsers(dest="subject", metavar="SUBJECT", required=True).add_parser,
+        subjects,
         "train",
         "time the training of a population",
         "Seconds per router and epoch, validation included: for a population of 10 routers and one of 40, for single\n"
@@ -203,6 +209,18 @@ def _add_bench(new: AddParser) -> None:
     _add_setting(train)
     train.add_argument("--epochs", type=count, default=3, help="epochs to time, after one to warm up (default: 3)")
     _add_json(train)
+    ui = _command(
+        subjects,
+        "ui",
+        "time the dashboard in a browser",
+        "Seconds until the server answers, until the first visitor sees the first page, and for every further visitor\n"
+        "to open a page and to go on to the next one; memory of the server before and after. Needs Chromium and\n"
+        "playwright (requirements-dev.txt).",
+        "  python -m mpd2 bench ui\n"
+        "  python -m mpd2 bench ui --json --visits 20",
+    )
+    ui.add_argument("--visits", type=count, default=50, help="visits to time, after one to each page (default: 50)")
+    _add_json(ui)
 
 
 def _add_table(command: ArgumentParser) -> None:

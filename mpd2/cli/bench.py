@@ -6,13 +6,19 @@ from argparse import Namespace
 from typing import Any
 
 from mpd2.bench.train import bench_training
+from mpd2.bench.ui import bench_ui
 from mpd2.cli.inputs import cohort_of, config_of
 from mpd2.cli.output import aligned, print_json
 
+TIMES = ("seconds", "cpu_seconds")
+
 
 def run(args: Namespace) -> int:
-    """Time a training and print what was found."""
-    found = bench_training(cohort_of(args.table), config_of(args), args.epochs)
+    """Time a training or the dashboard, and print what was found."""
+    if args.subject == "ui":
+        found, describe = bench_ui(args.visits), describe_ui
+    else:
+        found, describe = bench_training(cohort_of(args.table), config_of(args), args.epochs), describe_training
     if args.json:
         print_json(found)
     else:
@@ -20,10 +26,24 @@ def run(args: Namespace) -> int:
     return 0
 
 
-TIMES = ("seconds", "cpu_seconds")
+def describe_ui(found: dict[str, Any]) -> str:
+    """The dashboard's times as text."""
+    times = [
+        ("server start", f"{found['start_seconds']:.2f}", ""),
+        ("first view", f"{found['first_view_seconds']:.2f}", ""),
+        *(
+            (words, *(f"{found[name][part]:.2f}" for part in ("p50", "p95")))
+            for name, words in (("open_seconds", "open a page"), ("switch_seconds", "go to another page"))
+        ),
+    ]
+    memory = [
+        (words.replace("_", " "), "–" if held is None else f"{held:.0f}") for words, held in found["megabytes"].items()
+    ]
+    speed, size = aligned([("seconds", "median", "95 %"), *times]), aligned([("server's memory", "MB"), *memory])
+    return f"{speed}\n\n{size}"
 
 
-def describe(found: dict[str, Any]) -> str:
+def describe_training(found: dict[str, Any]) -> str:
     """The measurements as text."""
     timings = [
         (_words(way), t["threads"], *(f"{t[name]:.4f}" for name in TIMES), f"{t['peak_megabytes']:.0f}")

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import socket
-import subprocess
-import sys
 from collections.abc import Callable, Iterator
-from pathlib import Path
-from time import monotonic, sleep
-from urllib.error import URLError
-from urllib.request import urlopen
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, sync_playwright
-from visits import PATIENCE, ROOT, settled
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+from visits import settled
+
+from mpd2.bench.ui import PATIENCE, browsing, serving
 
 PROBES = ("/_stcore/health", "/_stcore/host-config")  # on a deep link the client first looks for these beside the page
 
@@ -22,48 +16,17 @@ Visit = Callable[[str], Page]
 
 
 @pytest.fixture(scope="session")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+def server() -> Iterator[str]:
     """The address of a fresh server."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    address = f"http://127.0.0.1:{port}"
-    log = tmp_path_factory.mktemp("server") / "log.txt"
-    options = ["--server.port", str(port), "--server.address", "127.0.0.1", "--server.headless", "true"]
-    with (
-        log.open("wb") as file,
-        subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "app.py", *options], cwd=ROOT, stdout=file, stderr=file
-        ) as process,
-    ):
-        try:
-            _wait_for(address, process, log)
-            yield address
-        finally:
-            process.terminate()
-
-
-def _wait_for(address: str, process: subprocess.Popen[bytes], log: Path) -> None:
-    end = monotonic() + PATIENCE
-    while monotonic() < end and process.poll() is None:
-        try:
-            with urlopen(f"{address}/_stcore/health", timeout=5):
-                return
-        except (URLError, OSError):
-            sleep(0.2)
-    pytest.fail(f"the server did not start:\n{log.read_text(encoding='utf-8')}")
+    with serving() as started:
+        yield started.address
 
 
 @pytest.fixture(scope="session")
 def browser() -> Iterator[Browser]:
-    """Chromium as the system has it."""
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.fail("found no chromium; `make system` installs it on Debian")
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])
-        yield browser
-        browser.close()
+    """A browser; that there is none is a failure."""
+    with browsing() as started:
+        yield started
 
 
 @pytest.fixture(scope="session")

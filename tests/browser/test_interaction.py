@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 from pptx import Presentation
-from visits import ROOT, settled, slice_of
+from visits import settled, slice_of
 
+from mpd2.bench.ui import ROOT
 from mpd2.manifest import load_manifest
 from mpd2.trial import example_table
 

@@ -4,8 +4,9 @@ import tomllib
 
 import pytest
 from playwright.sync_api import expect
-from visits import ROOT, settled
+from visits import settled
 
+from mpd2.bench.ui import ROOT
 from mpd2.studio import texts
 from mpd2.studio.registry import DEFAULT, PAGES
 

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from playwright.sync_api import Page, expect
 
-ROOT = Path(__file__).parents[2]
-PATIENCE = 60  # seconds, on a busy machine
+from mpd2.bench.ui import settle
 
 
 def settled(page: Page) -> Page:
-    """Wait until a page has a title and nothing runs any more; it must have no exception on it."""
-    page.get_by_role("heading", level=1).wait_for()
-    expect(page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')).to_be_visible(
-        timeout=1000 * PATIENCE
-    )
+    """The page, once nothing runs any more; it must have no exception on it."""
+    settle(page)
     expect(page.get_by_test_id("stException")).to_have_count(0)
     return page
 

@@ -120,11 +120,12 @@ def tradeoff() -> None:
                 table=plane,
                 key=f"tradeoff-{score}",
                 alt_text=f"{score} of every deployable method against its {METRIC_NAMES[cost]}, with the Pareto front",
+                note=figures.front_in_words(plane),
             )
     st.caption(
         "Dashed: the front, on which no method is better in both ways at once. Diamond: the active run with its "
-        "intervals; square: the AI alone; circles: other methods, named on the front, all on hover. Hollow: in the "
-        f"paper. The oracle is left out. n = {planes['n'].max()}."
+        "intervals; square: the AI alone; circles: other methods, pale behind the front, named on hover. Hollow: in "
+        f"the paper. The oracle is left out. n = {planes['n'].max()}."
     )
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from mpd2.figures.export import render
-from mpd2.figures.overview import differences, tradeoff
+from mpd2.figures.overview import differences, front_in_words, tradeoff
 
 
 @pytest.fixture
@@ -33,10 +33,14 @@ def drawn(figure: object) -> str:
     return render(figure, "svg").decode()
 
 
-def test_the_front_the_ai_and_the_active_run_are_named(plane: pd.DataFrame) -> None:
+def test_the_ai_and_the_active_run_are_named(plane: pd.DataFrame) -> None:
     picture = drawn(tradeoff(plane, "studio"))
-    assert all(f">{title}<" in picture for title in ("MPD² (studio)", "AI only", "Mao two-stage"))
+    assert all(f">{title}<" in picture for title in ("MPD² (studio)", "AI only"))
     assert ">My own<" not in picture
+
+
+def test_the_front_is_told_from_cheap_to_dear(plane: pd.DataFrame) -> None:
+    assert front_in_words(plane).endswith(": MPD² (studio) (90 %), Mao two-stage (60 %).")
 
 
 def test_any_run_can_be_the_active_one(plane: pd.DataFrame) -> None:

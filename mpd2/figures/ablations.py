@@ -65,11 +65,13 @@ def budget_control(rows: pd.DataFrame) -> Figure:
     targets = rows["method"].map(TARGETS).astype(float)
     shown = rows.assign(target=targets, kind=rows["metric"].map(KINDS))
     shown = shown[shown["target"].notna() & shown["kind"].notna()]
-    ends = [float(targets.min()), float(targets.max())]
+    marks = sorted(shown["target"].unique())
+    ends = [marks[0], marks[-1]]
     line = alt.Chart(pd.DataFrame({"target": ends, "value": ends})).mark_line(color=OTHER.colour, strokeDash=[4, 3])
     kinds = list(KINDS.values())
     base = alt.Chart(shown).encode(
-        x=alt.X("target:Q", title="target", axis=alt.Axis(format="%"), scale=alt.Scale(zero=False, padding=12)),
+        x=alt.X("target:Q", title="target", axis=alt.Axis(format="%", values=marks),
+                scale=alt.Scale(zero=False, padding=12)),
         color=alt.Color("kind:N", title=None, legend=alt.Legend(orient="top", labelLimit=0),
                         scale=alt.Scale(domain=kinds, range=[ROUTER.colour, OTHER.colour])),
     )  # fmt: skip
@@ -79,7 +81,9 @@ def budget_control(rows: pd.DataFrame) -> Figure:
     ours = [alt.Tooltip(f"{name}:Q", title=title, format=".1%") for name, title in
             (("value", "realised"), ("low", "interval from"), ("high", "to"))]  # fmt: skip
     layers = [
-        line.encode(x="target:Q", y=alt.Y("value:Q", title="realised deferral", axis=axis)),
+        line.encode(
+            x="target:Q", y=alt.Y("value:Q", title="realised deferral", axis=axis, scale=alt.Scale(zero=False))
+        ),
         base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title="realised deferral"), y2="high:Q"),
         base.mark_point(filled=True, size=90, opacity=1).encode(
             y="value:Q", shape=shape, tooltip=[*told, *ours, alt.Tooltip("n:Q", title="seeds")]

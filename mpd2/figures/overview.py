@@ -9,20 +9,20 @@ from mpd2.figures.common import METRIC_NAMES, Figure, mark_of, method_scales
 from mpd2.figures.forest import forest
 from mpd2.findings import AI
 from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.theme import AI as AI_MARK
 from mpd2.theme import OTHER, ROUTER
 
 
 def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> Figure:
     """A score against a cost, one point a method, with the Pareto front as a step.
 
-    `plane`: the rows of one score and one cost of `curves.tradeoff`. Named are those on the front, the AI and the
-    active run; `printed` adds what the paper prints, hollow.
+    `plane`: the rows of one score and one cost of `curves.tradeoff`. Named are the AI and the active run, as names of
+    all on the front would cover each other; `printed` adds what the paper prints, hollow.
     """
     score, cost = METRIC_NAMES[plane["score"].iloc[0]], METRIC_NAMES[plane["cost"].iloc[0]]
-    named = (plane["on_front"] | (plane["method"] == AI)) & (plane["method"] != active)
     colour, shape = method_scales(plane["method"].tolist(), active)
-    base = alt.Chart(plane.assign(label=plane["title"].where(named, ""))).encode(
-        x=alt.X("cost_value:Q", title=f"{cost} (less is better)", scale=alt.Scale(zero=False, padding=25)),
+    base = alt.Chart(plane).encode(
+        x=alt.X("cost_value:Q", title=f"{cost} (less is better)", scale=alt.Scale(zero=False, padding=40)),
         y=alt.Y("score_value:Q", title=f"{score} (more is better)", scale=alt.Scale(zero=False, padding=25)),
     )
     own = base.transform_filter(alt.datum.method == active)
@@ -32,7 +32,8 @@ def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> Figure:
         ),
         own.mark_rule(color=ROUTER.colour).encode(x=alt.X("cost_low:Q"), x2="cost_high:Q"),
         own.mark_rule(color=ROUTER.colour).encode(y=alt.Y("score_low:Q"), y2="score_high:Q"),
-        base.mark_point(filled=True, size=100, opacity=0.95).encode(
+        base.mark_point(filled=True, size=100).encode(
+            opacity=alt.condition("datum.on_front", alt.value(1.0), alt.value(0.6)),
             color=alt.Color("method:N", scale=colour, legend=None),
             shape=alt.Shape("method:N", scale=shape, legend=None),
             tooltip=[
@@ -47,10 +48,10 @@ def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> Figure:
                 alt.Tooltip("n:Q", title="n"),
             ],
         ),
-        base.mark_text(align="left", dx=9, dy=-7, fontSize=11).encode(
-            text="label:N", color=alt.Color("method:N", scale=colour, legend=None)
-        ),
-        own.mark_text(align="left", dx=9, dy=15, fontSize=11, color=ROUTER.colour).encode(text="title:N"),
+        base.transform_filter(alt.datum.method == AI)
+        .mark_text(align="left", dx=9, dy=-7, fontSize=11, color=AI_MARK.colour)
+        .encode(text="title:N"),
+        own.mark_text(align="right", dx=-9, dy=-9, fontSize=11, color=ROUTER.colour).encode(text="title:N"),
     ]
     if printed:
         layers.append(
@@ -69,6 +70,13 @@ def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> Figure:
             )
         )
     return alt.layer(*layers).properties(title=f"{score} against {cost}", height=440)
+
+
+def front_in_words(plane: pd.DataFrame) -> str:
+    """Who is on the front, from cheap to dear, and in how many resamples."""
+    front = plane[plane["on_front"]].sort_values("cost_value")
+    told = [f"{title} ({share:.0%})" for title, share in zip(front["title"], front["front_share"], strict=True)]
+    return f"On the front, and in how many resamples: {', '.join(told)}.".replace("%", " %")
 
 
 def differences(paired: pd.DataFrame, active: str) -> Figure:

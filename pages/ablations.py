@@ -1,5 +1,7 @@
 """Ablations: what does each term buy?"""
 
+from typing import Literal
+
 import streamlit as st
 
 from mpd2.figures import ablations as figures
@@ -14,7 +16,8 @@ from mpd2.tables import ALL, BUDGET_CONTROL, OBJECTIVE, REGULARISATION
 STUDIES = {"objective": "Terms of the objective", "regularisation": "Spreading the load", "budget": "The budget"}
 METRICS = {"objective": OBJECTIVE, "regularisation": REGULARISATION, "budget": BUDGET_CONTROL}
 FIRST = {"objective": "ClinicalCost", "regularisation": "Top1", "budget": "F1"}
-BADGES = {
+Colour = Literal["green", "blue", "orange", "red", "gray"]
+BADGES: dict[str, tuple[Colour, str]] = {
     HOLDS: ("green", ":material/check_circle:"),
     RATHER: ("blue", ":material/help:"),
     HARDLY: ("orange", ":material/help:"),

@@ -98,7 +98,7 @@ def study() -> None:
             note="Below the dashed line the budget is kept. Hollow: in the paper.",
         )
     columns = tables_view.heads(METRICS[name], ALL)
-    intervals, printed = tables_view.switches(name, printed=True)
+    intervals, printed = tables_view.switches(name, True, "Student's 95 % interval of the mean over seeds.")
     table = side_by_side(rows, columns, first=figures.AGAINST[name], merit={}, intervals=intervals, printed=printed)
     tables_view.wide_table(rows, table, columns, key=f"table-{name}", active=figures.AGAINST[name], head="Condition",
                            roomy=intervals,

@@ -40,11 +40,12 @@ def test_the_ai_and_the_active_run_are_named(plane: pd.DataFrame) -> None:
 
 
 def test_the_front_is_told_from_cheap_to_dear(plane: pd.DataFrame) -> None:
-    assert front_in_words(plane).endswith(": MPD² (studio) (90 %), Mao two-stage (60 %).")
+    assert front_in_words(plane).endswith(": MPD² (studio) (90\xa0%), Mao two-stage (60\xa0%).")
 
 
 def test_any_run_can_be_the_active_one(plane: pd.DataFrame) -> None:
     assert ">My own<" in drawn(tradeoff(plane, "own'run"))
+    assert drawn(tradeoff(plane, "ai")).count(">AI only<") == 1
     assert drawn(tradeoff(plane, "oracle"))  # not in the plane at all
 
 

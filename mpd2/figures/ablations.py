@@ -47,7 +47,7 @@ def levels(rows: pd.DataFrame, metric: str) -> Figure:
     `rows`: a table of the ablations.
     """
     name = METRIC_NAMES[metric]
-    return forest(_marked(rows[rows["metric"] == metric], "method"), name, f"Mean {name}; hollow: in the paper")
+    return forest(_marked(rows[rows["metric"] == metric], "method"), name, "Mean over seeds; hollow: in the paper")
 
 
 def effects(rows: pd.DataFrame) -> Figure:
@@ -72,7 +72,7 @@ def budget_control(rows: pd.DataFrame) -> Figure:
     base = alt.Chart(shown).encode(
         x=alt.X("target:Q", title="target", axis=alt.Axis(format="%", values=marks),
                 scale=alt.Scale(zero=False, padding=12)),
-        color=alt.Color("kind:N", title=None, legend=alt.Legend(orient="top", labelLimit=0),
+        color=alt.Color("kind:N", title=None, legend=alt.Legend(orient="top", columns=1, labelLimit=0),
                         scale=alt.Scale(domain=kinds, range=[ROUTER.colour, OTHER.colour])),
     )  # fmt: skip
     shape = alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds, range=[ROUTER.shape, OTHER.shape]))

@@ -22,7 +22,7 @@ def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> Figure:
     score, cost = METRIC_NAMES[plane["score"].iloc[0]], METRIC_NAMES[plane["cost"].iloc[0]]
     colour, shape = method_scales(plane["method"].tolist(), active)
     base = alt.Chart(plane).encode(
-        x=alt.X("cost_value:Q", title=f"{cost} (less is better)", scale=alt.Scale(zero=False, padding=40)),
+        x=alt.X("cost_value:Q", title=f"{cost} (less is better)", scale=alt.Scale(zero=False, padding=25)),
         y=alt.Y("score_value:Q", title=f"{score} (more is better)", scale=alt.Scale(zero=False, padding=25)),
     )
     own = base.transform_filter(alt.datum.method == active)
@@ -48,10 +48,10 @@ def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> Figure:
                 alt.Tooltip("n:Q", title="n"),
             ],
         ),
-        base.transform_filter(alt.datum.method == AI)
+        base.transform_filter((alt.datum.method == AI) & (alt.datum.method != active))
         .mark_text(align="left", dx=9, dy=-7, fontSize=11, color=AI_MARK.colour)
         .encode(text="title:N"),
-        own.mark_text(align="right", dx=-9, dy=-9, fontSize=11, color=ROUTER.colour).encode(text="title:N"),
+        own.mark_text(dy=-8, fontSize=11, color=ROUTER.colour).encode(y=alt.Y("score_high:Q"), text="title:N"),
     ]
     if printed:
         layers.append(
@@ -76,7 +76,7 @@ def front_in_words(plane: pd.DataFrame) -> str:
     """Who is on the front, from cheap to dear, and in how many resamples."""
     front = plane[plane["on_front"]].sort_values("cost_value")
     told = [f"{title} ({share:.0%})" for title, share in zip(front["title"], front["front_share"], strict=True)]
-    return f"On the front, and in how many resamples: {', '.join(told)}.".replace("%", " %")
+    return f"On the front, and in how many resamples: {', '.join(told)}.".replace("%", "\N{NO-BREAK SPACE}%")
 
 
 def differences(paired: pd.DataFrame, active: str) -> Figure:

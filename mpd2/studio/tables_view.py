@@ -53,10 +53,10 @@ INTERVAL_WIDTH = 180  # pixels
 TINT = "33"  # opacity of a row's colour, so that it suits light and dark
 
 
-def switches(key: str, printed: bool) -> tuple[bool, bool]:
-    """Whether to show intervals, and what the paper prints."""
+def switches(key: str, printed: bool, meaning: str = GLOSSARY["Interval"]) -> tuple[bool, bool]:
+    """Whether to show intervals, whose `meaning` is the help, and what the paper prints."""
     with st.container(horizontal=True):
-        intervals = st.toggle("Intervals", key=f"{key}-intervals", help=GLOSSARY["Interval"])
+        intervals = st.toggle("Intervals", key=f"{key}-intervals", help=meaning)
         return intervals, published_switch(key, printed)
 
 

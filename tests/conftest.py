@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import numpy as np
 import pytest
+from places import DATA
 
 from mpd2.cohort import Cohort
 from mpd2.table import load_cohort
-
-DATA = Path(__file__).parents[1] / "data"
 
 
 @pytest.fixture(scope="session")

@@ -9,10 +9,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from conftest import DATA
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from places import DATA
 from pydantic import ValidationError
 from sklearn.manifold import trustworthiness
 

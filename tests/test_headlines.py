@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import DATA
+from places import DATA
 
 from mpd2.findings import Figures
 from mpd2.headlines import best_other, errors, headline, in_words, key_numbers

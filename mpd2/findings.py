@@ -230,8 +230,9 @@ def safe_where_kept(figures: Figures, router: str) -> Finding:
     margins = [share[easier][router] - share[harder][router] for easier, harder in pairwise(order)]
     margins += [cost[key][AI] - cost[key][router] for key in order if share[key][router].value > 0]
     parts = [
-        f"{figures.cohorts[key]}: {share[key][router].value:.0%} stay with the AI, at a clinical cost of "
-        f"{cost[key][router].value:.3f} (if all did: {cost[key][AI].value:.3f})"
+        f"{figures.cohorts[key]}: {share[key][router].value:.0%} stay with the AI"
+        + (f", at a clinical cost of {cost[key][router].value:.3f}" if share[key][router].value > 0 else "")
+        + f" (if all did: {cost[key][AI].value:.3f})"
         for key in order
     ]
     return Finding(verdict(margins), sentence("; ".join(parts)))

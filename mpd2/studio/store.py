@@ -12,6 +12,7 @@ import streamlit as st
 
 from mpd2 import curves, tables
 from mpd2.arrays import Floats
+from mpd2.catalogue import read_table
 from mpd2.cohort import Cohort
 from mpd2.embedding import Map, load_map
 from mpd2.evidence import Evidence, Outcome
@@ -89,7 +90,7 @@ def table(name: str, scenario: Scenario) -> pd.DataFrame:
     What the paper prints is about its test cases, so beside any other slice there is none of it.
     """
     if scenario.is_whole and scenario.run in (ROUTERS if name in ("paired", "gaps") else CONTENDERS):
-        return pd.read_csv(DATA / "tables" / f"{name}.csv")
+        return read_table(DATA, name)
     facts, drawn = evidence(scenario), weights(scenario)
     made = {
         "overall": lambda: tables.overall(facts, drawn),
@@ -119,7 +120,7 @@ def risk(scenario: Scenario, signal: str, strata: int) -> pd.DataFrame:
 @st.cache_data(show_spinner=False)
 def ablation(name: str) -> pd.DataFrame:
     """One of the study's ablation tables."""
-    return pd.read_csv(DATA / "tables" / f"{name}.csv")
+    return read_table(DATA, name)
 
 
 def _beside_ai(facts: Evidence, run: str) -> Evidence:

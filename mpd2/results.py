@@ -109,6 +109,8 @@ def _cautions(figures: Figures) -> list[str]:
         f"two methods on the same cases is known to about ±{np.median(paired) / 2:.3f}; less cannot be seen.",
         "The baselines are our own implementations after their papers. The groups of MPD² are found in the state a "
         "router sees; the paper found them in image embeddings, which are not released.",
+        "The studio preset was settled on val and on resplits of train and val, but it is the second one: what a first "
+        "one cost on test was known by then. Its own figures on test may be a little too good for that.",
     ]
 
 

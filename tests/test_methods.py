@@ -15,7 +15,7 @@ from mpd2.config import PAPER
 from mpd2.errors import UserError
 from mpd2.methods import METHODS, NOT_DEPLOYABLE, decisions_of, policy_of
 from mpd2.methods.base import Method
-from mpd2.methods.router import Mpd2
+from mpd2.methods.router import Mpd2, fit_routers
 from mpd2.methods.stacked import Learned
 from mpd2.metrics import evaluate
 from mpd2.policy import NOBODY, Policy, choose
@@ -270,3 +270,9 @@ def test_on_the_benchmark_a_baseline_costs_no_more_than_published(key: str, prin
     printed = published("overall").query("method == @printed_as and metric == 'TotalCost'")["value"].item()
     ours = evaluate(test, decisions_of(METHODS[key].fit(benchmark, costs, SEEDS), test), costs)["TotalCost"].mean()
     assert ours <= printed + 0.03
+
+
+def test_routers_of_one_run_share_the_decision_rule() -> None:
+    mixed = [PAPER.but(rule="joint"), PAPER.but(rule="staged")]
+    with pytest.raises(UserError, match="must share the decision rule; found joint and staged"):
+        fit_routers(SMALL, SMALL.manifest.default_costs(), mixed)

@@ -12,7 +12,8 @@ import torch
 from mpd2.cohort import Cohort
 from mpd2.config import PAPER, Config, parse_config
 from mpd2.costs import Costs
-from mpd2.policy import Policy
+from mpd2.errors import UserError
+from mpd2.policy import RULES, Policy
 from mpd2.router import Normaliser, Weights, shapes, soft_policy
 from mpd2.runs import Run
 from mpd2.training import LOGGED, Callback, Trained, TrainingState, to_policy, train
@@ -58,6 +59,8 @@ def fit_routers(
     resume: TrainingState | None = None,
 ) -> Run:
     """Train a population of any configurations as one run. All members must share the decision rule."""
+    if len({config.rule for config in configs}) > 1:
+        raise UserError("members of one run must share the decision rule; found " + " and ".join(RULES))
     trained = train(cohort, configs, costs, device=device, callbacks=callbacks, resume=resume)
     members = len(trained.configs)
     arrays = {name: view.numpy().copy() for name, view in trained.weights.items()}

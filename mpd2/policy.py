@@ -32,8 +32,8 @@ class Policy:
         """π, [..., N, 1 + M]: the AI first, then the readers."""
         return np.concatenate([1 - self.defer[..., None], self.defer[..., None] * self.allocation], axis=-1)
 
-    def member(self, index: int) -> Policy:
-        """One member of a population."""
+    def member(self, index: int | slice | list[int]) -> Policy:
+        """One member of a population, or some of them."""
         return Policy(self.defer[index], self.allocation[index], self.available)
 
     def rounded(self) -> Policy:

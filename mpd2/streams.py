@@ -23,9 +23,6 @@ class Purpose(IntEnum):
     ORDER = 1
     GATES = 2
     DROPOUT = 3
-    FOLDS = 4
-    CHOICE = 5
-    BOOTSTRAP = 6
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0) -> np.random.Generator:

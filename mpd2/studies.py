@@ -20,7 +20,7 @@ from mpd2.files import digest
 from mpd2.methods import METHODS, policy_of
 from mpd2.methods.base import Method
 from mpd2.methods.router import Mpd2, fit_routers
-from mpd2.policy import Policy, route
+from mpd2.policy import route
 from mpd2.reports import split_reports
 from mpd2.runs import CONFIG, PREDICTIONS, Run, load_predictions, load_run, save_run
 from mpd2.training import Callback, TrainingState
@@ -200,7 +200,7 @@ class Study:
         outcomes = {}
         for name, condition in conditions.items():
             rows = [position[short_hash(_plain(self._config(name, seed)))] for seed in seeds]
-            part = Policy(policy.defer[rows], policy.allocation[rows], policy.available)
+            part = policy.member(rows)
             outcomes[name] = Outcome(condition.title, condition.published, route(part, cases, run.rule), part, run.rule)
         return Evidence(cases, self.costs, outcomes)
 

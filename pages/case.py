@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from mpd2.studio import case_find, case_store, case_view, case_whatif, frame
+from mpd2.studio import case_find, case_note, case_store, case_view, case_whatif, frame
 
 about = frame.open_page("case")
 case_id = case_find.choose_case(about)
@@ -15,7 +15,9 @@ with drawing:
     case_view.eye(facts)
 with words:
     case_view.story(facts)
-    other = case_find.choose_pinned(about, case_id)
+    with st.container(horizontal=True):
+        case_note.note(facts)
+        other = case_find.choose_pinned(about, case_id)
 
 left, right = st.columns(2, gap="large")
 with left:

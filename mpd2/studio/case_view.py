@@ -58,16 +58,18 @@ def eye(facts: Facts) -> None:
     """Disc and cup to scale; the table has no photograph."""
     vertical, horizontal = float(facts.case.column("vCDR")[0]), float(facts.case.horizontal_cdr[0])
     outline = figures.eye_frame(vertical, horizontal)
-    st.altair_chart(
-        figures.eye(outline),
-        key="eye",
-        width="content",
-        alt=f"Optic disc with a cup of {vertical:.2f} of its height and {horizontal:.2f} of its width",
-    )
     width = "its width is not known" if pd.isna(horizontal) else f"{horizontal:.2f} of its width"
+    cup = f"{vertical:.2f} of the disc's height, {width}"
+    widgets.chart(
+        figures.eye(outline),
+        table=outline,
+        key="eye",
+        alt_text=f"Optic disc with its cup: {cup}",
+        note=f"Cup: {cup}. Drawn from ratios: the table has no photograph.",
+        width="content",
+    )
     if narrative.doubtful_segmentation(facts.case, case_store.train()):
         st.warning("The ratios do not fit together: disc or cup may be outlined wrongly.", icon=":material/warning:")
-    st.caption(f"Cup: {vertical:.2f} of the disc's height, {width}. Drawn from ratios: the table has no photograph.")
 
 
 def story(facts: Facts) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 import pandas as pd
 import streamlit as st
@@ -15,12 +15,19 @@ from mpd2.studio.registry import entry
 
 
 def chart(
-    figure: Figure, *, table: pd.DataFrame, key: str, alt_text: str, note: str = "", select: str | None = None
+    figure: Figure,
+    *,
+    table: pd.DataFrame,
+    key: str,
+    alt_text: str,
+    note: str = "",
+    select: str | None = None,
+    width: Literal["stretch", "content"] = "stretch",
 ) -> list[dict[str, Any]]:
     """A chart with its note and its data for download; the points picked, if it has a selection named `select`."""
     picked: list[dict[str, Any]] = []
     if select is None:
-        st.altair_chart(figure, key=key, alt=alt_text)
+        st.altair_chart(figure, key=key, alt=alt_text, width=width)
     else:
         event = st.altair_chart(figure, key=key, alt=alt_text, on_select="rerun", selection_mode=select)
         picked = list(dict(event["selection"] or {}).get(select) or [])

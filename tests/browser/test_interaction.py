@@ -99,6 +99,18 @@ def test_a_box_on_the_map_describes_its_cases(visit):
     settled(page).close()
 
 
+def test_a_note_is_taken_away_with_its_case(visit):
+    page = visit("case?case=r455")
+    page.get_by_role("button", name="Note").click()
+    page.get_by_label("Note on case r455").fill("<b>Look</b> again")
+    page.get_by_role("button", name="Keep the note").click()
+    settled(page)
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Case with the kept note").click()
+    assert "<b>Look</b> again" in Path(download.value.path()).read_text(encoding="utf-8")
+    page.close()
+
+
 def test_the_font_comes_from_here(about):
     loaded = "[...document.fonts].filter(face => face.status === 'loaded').map(face => face.family)"
     assert any("Inter" in family for family in about.evaluate(f"document.fonts.ready.then(() => {loaded})"))

@@ -126,3 +126,20 @@ def test_a_pinned_case_is_shown_beside_this_one(open_page: OpenPage) -> None:
     assert f"Beside {OTHER}" not in texts(page)
     page = open_page("case", case=SENT, pin="nobody")
     assert "The pinned case nobody is not in this slice." in texts(page)
+
+
+def test_a_note_stays_with_its_case_and_is_shown_only_where_it_is_written(page: AppTest) -> None:
+    written = "<b>look</b> again ![x](http://x.test/x.png)"
+    page.text_area(key=f"note:{SENT}").set_value(written)
+    page = press(page, "Keep the note")
+    assert not page.exception
+    assert "x.test" not in texts(page)
+    page = page.selectbox(key="case").select(OTHER).run()
+    assert page.text_area(key=f"note:{OTHER}").value == ""
+    page = page.selectbox(key="case").select(SENT).run()
+    assert page.text_area(key=f"note:{SENT}").value == written
+
+
+def test_the_drawing_can_be_taken_away_like_every_chart(page: AppTest) -> None:
+    files = {button.proto.id.split("-")[-1] for button in page.get("download_button")}
+    assert {"eye:csv", "eye:png", "eye:svg"} <= files

@@ -1,0 +1,39 @@
+"""One case on a sheet of plain text: what was known, what is done with it, and what somebody noted."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from mpd2.cohort import STATE, Cohort
+from mpd2.explain import INPUT_NAMES
+from mpd2.exports.briefing import Stamp
+from mpd2.narrative import percent
+
+WARNING = "Research software, not a medical device."
+
+
+def case_sheet(case: Cohort, actions: pd.DataFrame, story: str, note: str, stamp: Stamp) -> bytes:
+    """The sheet, in UTF-8. `actions` is the case's `explain.actions_frame`; the note is kept word for word."""
+    parts = {
+        f"Case {case.ids[0]}": [str(stamp), story],
+        "Done with it": [_done(actions)],
+        "What was known": [f"{INPUT_NAMES[name]}: {case.column(name)[0]:.3f}" for name in STATE],
+        "Who could decide": [_action(row) for row in actions.to_dict("records")],
+        "Note": [note.strip() or "none"],
+        "Mind": [WARNING],
+    }
+    return "\n\n".join("\n".join([head, "-" * len(head), *lines]) for head, lines in parts.items()).encode()
+
+
+def _done(actions: pd.DataFrame) -> str:
+    chosen = actions[actions["chosen"]].iloc[0]
+    what = "Left to the AI" if chosen["action"] == "ai" else f"Sent to {chosen['who']}"
+    return f"{what}; expected cost {chosen['expected_cost']:.3f}; votes for it: {chosen['votes']}."
+
+
+def _action(row: dict[str, Any]) -> str:
+    if not row["available"]:
+        return f"{row['who']}: not available"
+    return f"{row['who']}: {percent(row['share'])} of the decision, expected cost {row['expected_cost']:.3f}"

@@ -1,0 +1,56 @@
+"""A note on a case: kept for the visit alone, and taken away with the case's facts."""
+
+from __future__ import annotations
+
+from datetime import date
+from functools import partial
+
+import streamlit as st
+
+import mpd2
+from mpd2 import narrative
+from mpd2.exports.briefing import Stamp
+from mpd2.exports.case_sheet import case_sheet
+from mpd2.studio import case_store, store
+from mpd2.studio.case_store import Facts
+
+LONGEST = 2000  # characters of a note
+PRIVACY = "Kept in this visit's memory alone, and gone with it. Leave out names and dates of birth."
+
+
+def note(facts: Facts) -> None:
+    """Where a note is written. It is shown nowhere else, so that nothing in it can pose as a link or a picture."""
+    with st.popover("Note", icon=":material/edit_note:"):
+        _write(facts)
+
+
+@st.fragment
+def _write(facts: Facts) -> None:
+    with st.form("note", border=False):  # a download would otherwise be asked for before the last words arrive
+        written = st.text_area(
+            f"Note on case {facts.id}",
+            max_chars=LONGEST,
+            key=f"note:{facts.id}",
+            persist_state="session",
+            placeholder="What should be looked at again?",
+        )
+        st.form_submit_button("Keep the note", width="stretch")
+    st.caption(f":material/lock: {PRIVACY}")
+    st.download_button(
+        "Case with the kept note (TXT)",
+        data=partial(_sheet, facts, written),
+        file_name=f"case-{facts.id}.txt",
+        mime="text/plain",
+        icon=":material/download:",
+        key="note:txt",
+        on_click="ignore",
+        width="stretch",
+    )
+
+
+def _sheet(facts: Facts, written: str) -> bytes:
+    story = narrative.story(facts.case, facts.actions, case_store.train(), case_store.anatomy())
+    entry = facts.case.manifest.cohorts[facts.case.source[0]]
+    about = f"a {facts.case.split[0]} case of {entry.name}, readings {entry.readings}"
+    stamp = Stamp(facts.title, about, 1, store.cohort().fingerprint, mpd2.__version__, date.today())
+    return case_sheet(facts.case, facts.actions, story, written, stamp)

@@ -61,6 +61,7 @@ class Progress:
     load: Floats  # [E, M]
     active: np.ndarray  # [E] bool
     state: Callable[[], TrainingState]
+    stop: Callable[[Sequence[int]], None]  # ends the training of the members at these positions, and of nobody else
 
 
 Callback = Callable[[Progress], None]
@@ -72,6 +73,7 @@ class Trained:
     """The outcome: each member at its best checkpoint."""
 
     configs: tuple[Config, ...]
+    positions: tuple[int, ...]  # of the members here, among all that were asked for
     weights: Weights  # [E, ...]
     normaliser: Normaliser
     best_epoch: np.ndarray  # [E]
@@ -313,6 +315,10 @@ def to_policy(soft: SoftPolicy, available: Tensor) -> Policy:
 
 def _progress(state: TrainingState, configs: Sequence[Config], epochs: int) -> Progress:
     log = state.history[-1].double().cpu().numpy()
+
+    def stop(members: Sequence[int]) -> None:
+        state.active[list(members)] = False
+
     return Progress(
         epoch=state.epoch,
         epochs=epochs,
@@ -321,6 +327,7 @@ def _progress(state: TrainingState, configs: Sequence[Config], epochs: int) -> P
         load=state.loads[-1].double().cpu().numpy(),
         active=state.active.cpu().numpy().copy(),
         state=lambda: deepcopy(state),
+        stop=stop,
     )
 
 
@@ -330,6 +337,7 @@ def _trained(state: TrainingState, configs: Sequence[Config], course: Course, re
         raise UserError("no router could be trained: " + "; ".join(state.problems.values()))
     return Trained(
         configs=tuple(config for config, keep in zip(configs, kept, strict=True) if keep),
+        positions=tuple(np.flatnonzero(kept).tolist()),
         weights=Weights(state.best[torch.as_tensor(kept)].cpu(), configs[0].network.width, readers),
         normaliser=Normaliser(course.normaliser.mean.cpu(), course.normaliser.scale.cpu()),
         best_epoch=state.best_epoch.cpu().numpy()[kept],

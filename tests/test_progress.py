@@ -12,14 +12,14 @@ from mpd2.progress import describe, progress_bar
 from mpd2.training import LOGGED, Progress, TrainingState
 
 
-def unused() -> TrainingState:
-    raise AssertionError("a bar needs no state")
+def unused(*_: object) -> TrainingState:
+    raise AssertionError("a bar needs no state and stops nobody")
 
 
 def told(epoch: int, active: bool = True, **log: list[float]) -> Progress:
     """What a training of two routers says after an epoch."""
     values = {name: np.array(log.get(name, [0.5, 0.5])) for name in LOGGED}
-    return Progress(epoch, 40, [PAPER, PAPER], values, np.zeros((2, 3)), np.array([active, False]), unused)
+    return Progress(epoch, 40, [PAPER, PAPER], values, np.zeros((2, 3)), np.array([active, False]), unused, unused)
 
 
 def test_the_line_shows_means_over_routers() -> None:

@@ -345,6 +345,22 @@ def test_a_callback_is_told_every_epoch_of_every_member(cohort):
     assert told[0].active[:2].all()
 
 
+def test_a_member_stopped_by_a_callback_keeps_what_it_has_and_leaves_the_others_alone(cohort, alone):
+    def stop_some(progress: Progress) -> None:
+        if progress.epoch == 2:
+            progress.stop([0, 2])
+            progress.stop([])
+
+    trained = fit(cohort, *MIXED, callbacks=[stop_some])
+    assert trained.positions == (0, 1, 2, 3)
+    assert epochs_of(trained) == [2, *epochs_of(alone[1]), 2, *epochs_of(alone[3])]
+    assert trained.best_epoch[0] == 2
+    for position in (1, 3):
+        assert_member(trained, position, alone[position])
+    early = fit(cohort, *MIXED, callbacks=[lambda progress: progress.stop([0, 3])])
+    assert early.positions == (1, 2)
+
+
 # Who may train together
 
 

@@ -61,7 +61,11 @@ def fit_routers(
     """Train a population of any configurations as one run. All members must share the decision rule."""
     if len({config.rule for config in configs}) > 1:
         raise UserError("members of one run must share the decision rule; found " + " and ".join(RULES))
-    trained = train(cohort, configs, costs, device=device, callbacks=callbacks, resume=resume)
+    return run_of(train(cohort, configs, costs, device=device, callbacks=callbacks, resume=resume), cohort, costs)
+
+
+def run_of(trained: Trained, cohort: Cohort, costs: Costs) -> Run:
+    """A trained population as a run, to be kept or applied."""
     members = len(trained.configs)
     arrays = {name: view.numpy().copy() for name, view in trained.weights.items()}
     for part in ("mean", "scale"):
@@ -70,7 +74,7 @@ def fit_routers(
         method=Mpd2.key,
         settings=tuple(config.model_dump(mode="json") for config in trained.configs),
         arrays=arrays,
-        rule=configs[0].rule,
+        rule=trained.configs[0].rule,
         costs=costs,
         readers=cohort.manifest.columns,
         fingerprint=cohort.fingerprint,

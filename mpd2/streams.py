@@ -23,6 +23,8 @@ class Purpose(IntEnum):
     ORDER = 1
     GATES = 2
     DROPOUT = 3
+    DEAL = 4
+    LOCAL = 5
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0) -> np.random.Generator:

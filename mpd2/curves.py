@@ -20,7 +20,7 @@ from mpd2.errors import UserError
 from mpd2.evidence import Evidence
 from mpd2.intervals import bootstrap
 from mpd2.metrics import COUNTS, METRICS, readings, tally
-from mpd2.policy import Policy, Rule, route
+from mpd2.policy import Policy, Rule, preferences, route
 from mpd2.tables import estimates, mean_of, on_front, overall, pareto, sd_of
 
 RISK_SIGNALS: Mapping[str, str] = {
@@ -143,8 +143,8 @@ def deferral_curve(
     if points < 2:
         raise UserError(f"points: found {points}, expected at least 2")
     kept, asked = (_amounts(policy, share, cohort, costs) for share in (0.0, 1.0))  # [E, N, 2]
-    odds = _log_odds(policy, rule)  # [E, N]
-    order = np.argsort(-odds, axis=-1)  # NaN last
+    odds = preferences(policy, rule).max(-1)  # [E, N]
+    order = np.argsort(-odds, axis=-1)  # who has no reader last
     change = np.take_along_axis(asked - kept, order[..., None], axis=1)
     change = _shared_among_ties(change, np.take_along_axis(odds, order, axis=1))
     steps = np.concatenate([kept.sum(1, keepdims=True), change], axis=1).cumsum(1)  # [E, 1 + N, 2]
@@ -177,14 +177,6 @@ def _amounts(policy: Policy, share: float, cohort: Cohort, costs: Costs) -> Floa
     fixed = Policy(np.full_like(policy.defer, share), policy.allocation, policy.available)
     cases = tally(cohort, route(fixed, cohort, "staged"), costs).cases
     return cases[..., [COUNTS.index("clinical"), COUNTS.index("fees")]]
-
-
-def _log_odds(policy: Policy, rule: Rule) -> Floats:
-    """Log-odds of the best reader against the AI, [E, N]: above 0 where the rule defers, NaN where nobody is there."""
-    best = np.where(policy.available, policy.allocation, 0.0).max(-1) if rule == "joint" else 1.0
-    with np.errstate(divide="ignore"):  # certain policies have infinite odds
-        odds = np.log(policy.defer * best) - np.log(1 - policy.defer)
-    return np.where(policy.available.any(-1), odds, np.nan)
 
 
 def _shared_among_ties(change: Floats, odds: Floats) -> Floats:

@@ -19,7 +19,7 @@ from mpd2.methods.router import Mpd2
 from mpd2.policy import Policy, Rule, choose
 from mpd2.reliability import Errors, expected_costs
 from mpd2.runs import Run
-from mpd2.worklist import SUREST, mean_policy
+from mpd2.worklist import mean_policy
 
 INPUT_NAMES = {
     "prob_1": "AI's probability",
@@ -36,6 +36,7 @@ MEASURED = ("logit_0", "logit_1", "vim_risk_z", "quality_risk", "vCDR", "aCDR")
 
 BACKGROUND = 64  # training cases that stand for "not knowing" an input
 STEPS = 64  # points on the way to the end of a range; searched twice, so that a flip is found to 1/4000 of the way
+SUREST = 1e-7  # how near to 0 and 1 single precision tells probabilities apart
 INSIDE, OUTSIDE, BEYOND = "inside the range", "outside its cohort's range", "outside the training range"
 WORDS = {0: "healthy", 1: "glaucoma", UNKNOWN: ""}
 

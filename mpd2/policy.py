@@ -14,6 +14,8 @@ Rule = Literal["joint", "staged"]
 RULES: tuple[Rule, ...] = ("joint", "staged")
 NOBODY = -1  # no reader consulted
 ROUNDING = 1e-7  # how far apart single precision can drive two equal actions
+LEAST = 1e-12  # a reader who is there can be asked, however little the policy thinks of it
+SURE = -float(np.log(ROUNDING))  # log-odds of a case about which a policy has no doubt
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,18 @@ class Policy:
     def member(self, index: int | slice | list[int]) -> Policy:
         """One member of a population, or some of them."""
         return Policy(self.defer[index], self.allocation[index], self.available)
+
+    def under(self, available: np.ndarray) -> Policy:
+        """The same policy under a smaller roster, [N, M] or [M]: what the absent had goes to the others in proportion.
+
+        Where nobody who is left had a share, all of them have the same.
+        """
+        left = self.available & available
+        shares = np.where(left, self.allocation, 0.0)
+        total = shares.sum(-1, keepdims=True)
+        even = np.where(left, 1.0, 0.0) / np.maximum(left.sum(-1, keepdims=True), 1)
+        allocation = np.where(total > 0, shares / np.where(total > 0, total, 1.0), even)
+        return Policy(np.where(left.any(-1), self.defer, 0.0), allocation, left)
 
     def rounded(self) -> Policy:
         """In single precision, so that a stored policy and a computed one are the same to the last bit."""
@@ -69,23 +83,43 @@ class Decisions:
         return (self.consulted != NOBODY).any(-1)
 
 
-def choose(policy: Policy, rule: Rule = "joint") -> Ints:
-    """The action of every case, [..., N]: 0 keeps the AI, j asks reader j − 1. Ties go to the AI.
+def preferences(policy: Policy, rule: Rule = "joint") -> Floats:
+    """Log-odds of asking each reader against keeping the AI, [..., N, M]; −∞ for an absent reader.
 
-    `joint` takes the largest of (1 − d, d·q), the paper's â; `staged` defers where d > ½ and then takes the largest q.
+    A case is sent where its largest is above 0, and then to that reader. `joint` sets each d·q against 1 − d, the
+    paper's â; `staged` sets d against 1 − d and only then weighs the readers by q. A price on deferral is subtracted.
+    Cases without doubt are all alike, at SURE or −SURE.
     """
-    best = np.where(policy.available, policy.allocation, -1.0).argmax(-1)  # whatever is said of an absent reader
-    if rule == "staged":
-        defers = policy.defer > 0.5
-    else:
-        share = np.take_along_axis(policy.allocation, best[..., None], -1)[..., 0]
-        defers = policy.defer * share > 1 - policy.defer + ROUNDING
-    return np.where(defers & policy.available.any(-1), best + 1, 0)
+    shares = np.where(policy.available, np.maximum(policy.allocation, LEAST), 1.0)
+    best = np.where(policy.available, shares, LEAST).max(-1)
+    send, keep = policy.defer, 1 - policy.defer
+    doubted = np.minimum(send, keep) > ROUNDING
+    if rule == "joint":
+        send, keep = send * best, keep + ROUNDING
+    odds = np.log(np.where(doubted, send, 1.0) / np.where(doubted, keep, 1.0)).clip(-SURE, SURE)
+    odds = np.where(doubted, odds, np.where(policy.defer > 0.5, SURE, -SURE))  # [..., N]
+    return np.where(policy.available, odds[..., None] + np.log(shares / best[..., None]), -np.inf)
+
+
+def choose(policy: Policy, rule: Rule = "joint") -> Ints:
+    """The action of every case, [..., N]: 0 keeps the AI, j asks reader j − 1. Ties go to the AI."""
+    return best_actions(preferences(policy, rule))
+
+
+def best_actions(preference: Floats) -> Ints:
+    """The reader preferred most, counted from 1, where that is above 0; else the AI, 0. [..., N, M] to [..., N]."""
+    best = preference.argmax(-1)
+    wanted = np.take_along_axis(preference, best[..., None], -1)[..., 0]
+    return np.where(wanted > 0, best + 1, 0)
+
+
+def act(action: np.ndarray, cohort: Cohort) -> Decisions:
+    """The decisions in which whoever acts, [..., N], has the last word."""
+    words = np.broadcast_to(cohort.action_labels, (*action.shape, 1 + cohort.readers))
+    label = np.take_along_axis(words, action[..., None], -1)[..., 0]
+    return Decisions(consulted=(action - 1)[..., None], label=label)
 
 
 def route(policy: Policy, cohort: Cohort, rule: Rule = "joint") -> Decisions:
     """Act on a policy: whoever is chosen decides."""
-    action = choose(policy, rule)
-    label = np.take_along_axis(np.broadcast_to(cohort.action_labels, (*action.shape, 1 + cohort.readers)),
-                               action[..., None], -1)[..., 0]
-    return Decisions(consulted=(action - 1)[..., None], label=label)
+    return act(choose(policy, rule), cohort)

@@ -8,7 +8,7 @@ import pandas as pd
 from mpd2.arrays import Floats
 from mpd2.cohort import UNKNOWN, Cohort
 from mpd2.errors import UserError
-from mpd2.policy import Policy, Rule, choose, route
+from mpd2.policy import Policy, Rule, choose, preferences, route
 
 ORDERS = {
     "costly": "Most costly first",
@@ -16,8 +16,6 @@ ORDERS = {
     "disputed": "Most disagreement first",
 }
 """The ways to say which case should be looked at first."""
-
-SUREST = 1e-7  # how near to 0 and 1 single precision tells probabilities apart
 
 
 def mean_policy(policy: Policy) -> Policy:
@@ -64,21 +62,11 @@ def worklist(policy: Policy, cohort: Cohort, rule: Rule, expected: Floats) -> pd
         cohort=names[cohort.source],
         ai_probability=cohort.ai_probability,
         members=len(policy.defer),
-        log_odds=log_odds(mean, rule),
+        log_odds=preferences(mean, rule).max(-1),
         expected_cost=expected[np.arange(len(cohort)), choose(mean, rule)],
         ai_cost=expected[:, 0],
         ending=ending,
     )
-
-
-def log_odds(policy: Policy, rule: Rule) -> Floats:
-    """How clearly a case is sent rather than kept, [..., N]: above 0 where the rule sends it, the lowest if nobody can.
-
-    `staged` weighs all readers together against the AI, `joint` the best one alone.
-    """
-    best = np.where(policy.available, policy.allocation, 0.0).max(-1) if rule == "joint" else policy.available.any(-1)
-    send, keep = (np.maximum(share, SUREST) for share in (policy.defer * best, 1 - policy.defer))
-    return np.log(send) - np.log(keep)
 
 
 def ordered(rows: pd.DataFrame, order: str) -> pd.DataFrame:

@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from strategies import cohorts, policies
 
 from mpd2.cohort import UNKNOWN
-from mpd2.policy import NOBODY, ROUNDING, RULES, Policy, choose, route
+from mpd2.policy import NOBODY, ROUNDING, RULES, Policy, choose, preferences, route
 
 EVERY_RULE = pytest.mark.parametrize("rule", RULES)
 ANY_COHORT = cohorts(readers=st.integers(1, 30))
@@ -67,6 +68,39 @@ def test_no_policy_however_wrong_reaches_an_absent_reader(rule, cohort, seed):
         action = choose(policy, rule)
         assert cohort.available[action > 0, action[action > 0] - 1].all()
         assert (action[~cohort.available.any(-1)] == 0).all()
+
+
+@EVERY_RULE
+@settings(deadline=None, max_examples=40)
+@given(cohort=ANY_COHORT, data=st.data(), price=st.floats(-3, 3))
+def test_a_price_on_deferral_is_taken_off_every_preference(rule, cohort, data, price):
+    policy = data.draw(policies(cohort))
+    dearer = policy.defer / (policy.defer + (1 - policy.defer) * np.exp(price))
+    before = preferences(policy, rule)
+    after = preferences(Policy(dearer, policy.allocation, policy.available), rule)
+    plain = cohort.available & (np.abs(policy.defer - 0.5) < 0.499)[:, None]  # far from where single precision ends
+    np.testing.assert_allclose(after[plain], (before - price)[plain], atol=1e-3)
+    assert (before[~cohort.available] == -np.inf).all()
+    assert np.isfinite(before[cohort.available]).all()
+
+
+@settings(deadline=None, max_examples=40)
+@given(ANY_COHORT, st.data())
+def test_under_a_smaller_roster_the_others_share_what_the_absent_had(cohort, data):
+    policy = data.draw(policies(cohort))
+    present = data.draw(hnp.arrays(bool, cohort.readers))
+    smaller = policy.under(present)
+    np.testing.assert_array_equal(smaller.available, cohort.available & present)
+    np.testing.assert_allclose(smaller.allocation.sum(-1), smaller.available.any(-1))
+    assert (smaller.allocation[~smaller.available] == 0).all()
+    for i, left in enumerate(smaller.available):
+        expected = policy.allocation[i, left]
+        if expected.sum() > 0:
+            np.testing.assert_allclose(smaller.allocation[i, left], expected / expected.sum())
+        assert smaller.defer[i] == (policy.defer[i] if left.any() else 0)
+    same = policy.under(np.ones(cohort.readers, bool))
+    np.testing.assert_allclose(same.actions, policy.actions)
+    assert (choose(policy.under(np.zeros(cohort.readers, bool))) == 0).all()
 
 
 @EVERY_RULE

@@ -13,8 +13,8 @@ from strategies import cohorts, policies
 
 from mpd2.cohort import UNKNOWN, Cohort
 from mpd2.errors import UserError
-from mpd2.policy import Policy, Rule, choose
-from mpd2.worklist import ORDERS, decisions_frame, log_odds, mean_policy, ordered, worklist
+from mpd2.policy import Policy
+from mpd2.worklist import ORDERS, decisions_frame, mean_policy, ordered, worklist
 
 
 @given(st.data())
@@ -37,21 +37,6 @@ def test_votes_count_the_routers_who_would_act_like_all_of_them_together(small_c
     assert row["votes"] == 2
     assert row["label"] == case.decisions[0, 0]
     assert np.isclose(row["defer"], 1.9 / 3)
-
-
-@pytest.mark.parametrize("rule", ["joint", "staged"])
-def test_log_odds_are_positive_where_a_case_is_sent(rule: Rule, small_cohort: Cohort) -> None:
-    random = np.random.default_rng(1)
-    weights = random.random(small_cohort.available.shape) * small_cohort.available
-    policy = Policy(random.random(len(small_cohort)), weights / weights.sum(-1, keepdims=True), small_cohort.available)
-    np.testing.assert_array_equal(log_odds(policy, rule) > 0, choose(policy, rule) > 0)
-
-
-def test_a_case_without_readers_is_the_last_to_be_sent(small_cohort: Cohort) -> None:
-    nobody = small_cohort.rows(np.array([0, 1])).with_available(np.zeros(small_cohort.readers, bool))
-    policy = Policy(np.zeros(2), np.zeros(nobody.available.shape), nobody.available)
-    assert (log_odds(policy, "joint") < -10).all()
-    assert (log_odds(policy, "staged") < -10).all()
 
 
 def test_the_worklist_tells_what_the_chosen_action_costs_and_how_it_ends(small_cohort: Cohort) -> None:

@@ -104,6 +104,17 @@ CONDITIONS: dict[str, Condition] = OBJECTIVE | {name: BUDGETS[name] for name in 
 
 
 @dataclass(frozen=True)
+class Plan:
+    """How often a study's cases are dealt anew, and what is asked of it then."""
+
+    resplits: int = 20
+    draws: int = 5  # the first resplits: in these, each cohort is new in turn
+    seeds: tuple[int, ...] = SEEDS[:2]  # of every method in every deal: the deal is the unit, not the seed
+    local: tuple[int, ...] = (10, 20, 50, 100, 200)  # labelled cases of a new cohort, besides none and all
+    recalibrated: tuple[str, ...] = ("mpd2-plus", "verma", "ai")  # methods that are given them
+
+
+@dataclass(frozen=True)
 class Study:
     """A table, the folder that holds what is made of it, and how large the study is."""
 
@@ -112,6 +123,7 @@ class Study:
     seeds: tuple[int, ...] = SEEDS
     changes: Mapping[str, Any] = field(default_factory=dict)  # to the configuration of every router
     contenders: Mapping[str, Contender] = field(default_factory=lambda: CONTENDERS)
+    plan: Plan = Plan()
 
     @property
     def workshop(self) -> Path:

@@ -1,0 +1,206 @@
+"""Does it hold elsewhere? Every method over many resplits, in a cohort nobody learned from, and with a few local cases.
+
+The unit is the resplit: a figure of one is the mean over the method's members. Test parts of different resplits share
+cases and so do their training parts, so that the spread over resplits alone would promise too much: intervals are
+Student's with the correction of Nadeau and Bengio (2003), which adds the ratio of test to learning cases to 1 / R.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from mpd2.arrays import Floats
+from mpd2.errors import UserError
+from mpd2.intervals import TAILS
+from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.metrics import BETTER
+from mpd2.rounds import UNHEARD, Deal, Ledger, Round
+from mpd2.studies import STUDIO_RUN, Study
+from mpd2.tables import ALL
+
+METRICS = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "Consults", "F1", "MCC")
+AI, PLUS = "ai", "mpd2-plus"  # the run that asks nobody, and the one that asks again
+COST = "TotalCost"
+
+
+# ---------------------------------------------------------------------------------- which rounds
+
+
+def deployable(study: Study) -> list[str]:
+    """The contenders that could be used."""
+    return [name for name in study.contenders if name not in NOT_DEPLOYABLE]
+
+
+def reference(study: Study) -> str:
+    """Whom the others are compared with."""
+    return next(name for name in (PLUS, STUDIO_RUN, *study.contenders) if name in study.contenders)
+
+
+def resplit_rounds(methods: Iterable[str], numbers: Iterable[int]) -> list[Round]:
+    """Every method in every resplit."""
+    methods = list(methods)
+    return [Round(method, Deal(number)) for number in numbers for method in methods]
+
+
+def newcomer_rounds(study: Study, methods: Iterable[str], local: Iterable[int | None]) -> list[Round]:
+    """Every method with each cohort new in turn, with so many of its cases known, in the plan's first resplits.
+
+    With all cases known a cohort is not new: that is the resplit itself.
+    """
+    methods, local = list(methods), list(local)
+    keys = dict.fromkeys(study.cohort.sources.tolist())
+    deals = [
+        Deal(number) if known is None else Deal(number, key, known)
+        for number in range(study.plan.draws)
+        for key in keys
+        for known in local
+    ]
+    return [Round(method, deal) for deal in dict.fromkeys(deals) for method in methods]
+
+
+def transfer_rounds(study: Study) -> list[Round]:
+    """What the table of transfer needs: every method in each cohort, new and known."""
+    return newcomer_rounds(study, deployable(study), (0, None))
+
+
+def recalibration_rounds(study: Study) -> list[Round]:
+    """What the learning curves need."""
+    methods = [name for name in study.plan.recalibrated if name in study.contenders]
+    return newcomer_rounds(study, methods, (0, *study.plan.local, None))
+
+
+# ---------------------------------------------------------------------------------- resplits
+
+
+def resplits(ledger: Ledger, methods: Sequence[str], numbers: Sequence[int]) -> pd.DataFrame:
+    """METRICS of every method over resplits, on all cases and in each cohort.
+
+    Columns: method, title, cohort, metric, value (mean over resplits), sd (over resplits), low, high, n (resplits).
+    """
+    found = ledger.found(resplit_rounds(methods, numbers))
+    parts = []
+    for (method, cohort), rows in found.groupby(["method", "cohort"], sort=False):
+        index = {"method": method, "title": _title(ledger, method), "cohort": cohort, "metric": METRICS}
+        parts.append(pd.DataFrame(index | over_resplits(rows[list(METRICS)].to_numpy(float), overlap(ledger.study))))
+    return pd.concat(parts, ignore_index=True)
+
+
+def rivals(ledger: Ledger, methods: Sequence[str], numbers: Sequence[int], against: str) -> pd.DataFrame:
+    """Every other method against one of them, resplit by resplit, on all cases.
+
+    Columns: method, title, reference, metric, difference (method minus reference), sd, low, high, n (resplits), and
+    won: the share of resplits in which the reference is the better of the two, a tie counting half.
+    """
+    if against not in methods:
+        raise UserError(f"comparison with {against}: expected one of {', '.join(methods)}")
+    found = ledger.found(resplit_rounds(methods, numbers))
+    found = found[found["cohort"] == ALL].set_index(["method", "number"])[list(METRICS)]
+    better = np.array([BETTER[metric] for metric in METRICS])
+    parts = []
+    for method in methods:
+        if method == against:
+            continue
+        differences = (found.loc[method] - found.loc[against]).to_numpy(float)  # [R, metrics]
+        figures = over_resplits(differences, overlap(ledger.study))
+        won = (1 - np.sign(differences * better)) / 2
+        index = {"method": method, "title": _title(ledger, method), "reference": against, "metric": METRICS}
+        index |= {"difference": figures.pop("value")}
+        parts.append(pd.DataFrame(index | figures | {"won": won.mean(0)}))
+    if not parts:
+        raise UserError(f"comparison with {against}: found no other method, expected at least one")
+    return pd.concat(parts, ignore_index=True)
+
+
+# ---------------------------------------------------------------------------------- a cohort that is new
+
+
+def transfer(ledger: Ledger) -> pd.DataFrame:
+    """Every method in a cohort it has learned nothing from, beside the same test cases when it has.
+
+    Columns: method, title, cohort, metric, value, sd, low, high, n (resplits); `known` is the figure when the cohort
+    was learned from as well, and change, change_low, change_high are value minus that, resplit by resplit. The last
+    metric, Unheard, is the share of cases sent to a reader of whom nothing had been learned.
+    """
+    metrics = (*METRICS, UNHEARD)
+    new, known = _new_and_known(ledger, transfer_rounds(ledger.study))
+    ratio = overlap(ledger.study)
+    parts = []
+    for method, cohort in new.index.droplevel("number").unique():
+        values, before = (rows.loc[method, cohort][list(metrics)].to_numpy(float) for rows in (new, known))
+        change = over_resplits(values - before, ratio)
+        index = {"method": method, "title": _title(ledger, method), "cohort": cohort, "metric": metrics}
+        index |= over_resplits(values, ratio) | {"known": before.mean(0)}
+        index |= {"change": change["value"], "change_low": change["low"], "change_high": change["high"]}
+        parts.append(pd.DataFrame(index))
+    return pd.concat(parts, ignore_index=True)
+
+
+def recalibration(ledger: Ledger) -> pd.DataFrame:
+    """What labelled cases of a new cohort buy: total cost there by how many of them training had beside the others'.
+
+    Columns: method, title, cohort, local (labelled cases), value, sd, low, high, n (draws); against_ai with ai_low and
+    ai_high, the difference from the AI alone, and gain with gain_low and gain_high, the difference from no local case.
+    """
+    study, ratio = ledger.study, overlap(ledger.study)
+    found = ledger.found(recalibration_rounds(study))
+    pool = pd.Series(study.cohort.sources[study.cohort.split != "test"]).value_counts()
+    new = found[found["new"] != ""]
+    known = found[(found["new"] == "") & (found["cohort"] != ALL)]
+    known = known.assign(new=known["cohort"], local=known["cohort"].map(pool))
+    rows = pd.concat([new[new["cohort"] == ALL], known]).astype({"local": int})
+    cost = rows.set_index(["method", "new", "local", "number"])[COST]
+    alone = cost.loc[AI].groupby(["new", "number"]).first()  # the same whatever it might have learned from
+    parts = []
+    for method, cohort, local in cost.index.droplevel("number").unique():
+        values = cost.loc[method, cohort, local]
+        told = {"method": method, "title": _title(ledger, method), "cohort": cohort, "local": local}
+        told |= over_resplits(values.to_numpy(float), ratio)
+        against = over_resplits((values - alone.loc[cohort]).to_numpy(float), ratio)
+        gain = over_resplits((values - cost.loc[method, cohort, 0]).to_numpy(float), ratio)
+        told |= {"against_ai": against["value"], "ai_low": against["low"], "ai_high": against["high"]}
+        told |= {"gain": gain["value"], "gain_low": gain["low"], "gain_high": gain["high"]}
+        parts.append(told)
+    return pd.DataFrame(parts)
+
+
+def _new_and_known(ledger: Ledger, rounds: Sequence[Round]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The same test cases with their cohort new and known, by method, cohort and resplit."""
+    found = ledger.found(rounds)
+    index = ["method", "cohort", "number"]
+    new = found[(found["new"] != "") & (found["cohort"] != ALL)].set_index(index)
+    known = found[(found["new"] == "") & (found["cohort"] != ALL)].set_index(index)
+    return new, known
+
+
+# ---------------------------------------------------------------------------------- figures over resplits
+
+
+def overlap(study: Study) -> float:
+    """Test cases to learning cases."""
+    test = int((study.cohort.split == "test").sum())
+    return test / (len(study.cohort) - test)
+
+
+def over_resplits(values: Floats, ratio: float) -> dict[str, Floats | int]:
+    """Mean, sd and corrected interval over the first axis, [R, ...]; with one resplit there is only the mean.
+
+    >>> told = over_resplits(np.array([0.1, 0.2, 0.3]), 0.5)
+    >>> [round(float(told[name]), 3) for name in ("value", "sd", "low", "high")]
+    [0.2, 0.1, -0.193, 0.593]
+    """
+    n = len(values)
+    mean = values.mean(0)
+    if n == 1:
+        none = np.full_like(mean, np.nan)
+        return {"value": mean, "sd": none, "low": none, "high": none, "n": n}
+    sd = values.std(0, ddof=1)
+    half = stats.t.ppf(TAILS[1], n - 1) * sd * np.sqrt(1 / n + ratio)
+    return {"value": mean, "sd": sd, "low": mean - half, "high": mean + half, "n": n}
+
+
+def _title(ledger: Ledger, method: object) -> str:
+    return ledger.study.contenders[str(method)].title

@@ -1,0 +1,79 @@
+"""What a clinic can do on a day: how many cases it can send, to whom, and how many each of them can take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from mpd2.arrays import Bools, Floats
+from mpd2.errors import UserError
+from mpd2.manifest import Manifest
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Wishes about deferral. The plain `Limits()` leaves a policy alone."""
+
+    budget: float | None = None  # share of cases to send, ρ; without one, as many as the policy wants
+    soft: bool = False  # the budget is one of the mean probability of deferral, not of the cases sent
+    by_cohort: bool = False  # every cohort has this budget, rather than all together
+    total: int | None = None  # cases that can be sent at most
+    capacity: tuple[tuple[str, int], ...] = ()  # reader's column and the cases they can take at most
+    away: tuple[str, ...] = ()  # columns of readers who are not there today
+    reserve: int = 0  # of all places, those only an urgent case may take
+
+    def __post_init__(self) -> None:
+        if self.budget is not None and not 0 <= self.budget <= 1:  # refuses NaN too
+            raise UserError(f"budget: found {self.budget}, expected a share from 0 to 1")
+        if self.soft and self.budget is None:
+            raise UserError("budget: a soft budget needs its share, found none")
+        for what, number in (("total", self.total), ("reserve", self.reserve), *self.capacity):
+            if number is not None and not (number >= 0 and float(number).is_integer()):
+                raise UserError(f"{what}: found {number}, expected a whole number of cases, at least 0")
+        named = [column for column, _ in self.capacity]
+        if len(set(named)) < len(named):
+            raise UserError(f"capacity: found a reader twice in {', '.join(named)}")
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether nothing is wished for."""
+        return self == Limits()
+
+    def check(self, manifest: Manifest) -> None:
+        """Refuse a reader nobody knows."""
+        unknown = sorted({*(column for column, _ in self.capacity), *self.away} - set(manifest.columns))
+        if unknown:
+            raise UserError(f"reader: found {', '.join(unknown)}, expected some of {', '.join(manifest.columns)}")
+
+    def present(self, manifest: Manifest) -> Bools:
+        """Who is there today, [M]."""
+        return ~np.isin(manifest.columns, self.away)
+
+    def capacities(self, manifest: Manifest) -> Floats:
+        """How many cases each reader can take, [M]; infinite where nothing is said."""
+        known = dict(self.capacity)
+        return np.array([known.get(column, np.inf) for column in manifest.columns], float)
+
+    def plain(self) -> dict[str, Any]:
+        """As JSON values."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        return values | {"capacity": dict(self.capacity), "away": list(self.away)}
+
+
+def parse_limits(values: Mapping[str, Any]) -> Limits:
+    """Limits from JSON values, as `Limits.plain` gives them; an unknown key is an error.
+
+    >>> parse_limits({"budget": 0.3, "capacity": {"reader_1": 20}}).capacity
+    (('reader_1', 20),)
+    """
+    known = [field.name for field in fields(Limits)]
+    unknown = sorted(set(values) - set(known))
+    if unknown:
+        raise UserError(f"limits: found {', '.join(unknown)}, expected some of {', '.join(known)}")
+    made = dict(values)
+    made["capacity"] = tuple(dict(values.get("capacity", {})).items())
+    made["away"] = tuple(values.get("away", ()))
+    return Limits(**made)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 import pandas as pd
@@ -33,7 +34,7 @@ def _done(actions: pd.DataFrame) -> str:
     return f"{what}; expected cost {chosen['expected_cost']:.3f}; votes for it: {chosen['votes']}."
 
 
-def _action(row: dict[str, Any]) -> str:
+def _action(row: dict[Hashable, Any]) -> str:
     if not row["available"]:
         return f"{row['who']}: not available"
     return f"{row['who']}: {percent(row['share'])} of the decision, expected cost {row['expected_cost']:.3f}"

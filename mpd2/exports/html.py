@@ -9,7 +9,7 @@ from html import escape
 import pandas as pd
 
 from mpd2.exports.briefing import Briefing
-from mpd2.figures.common import Figure
+from mpd2.figures.drawing import Drawing
 from mpd2.figures.export import MIME, render
 from mpd2.figures.overview import tradeoff
 from mpd2.figures.report import cohort_costs, reader_load
@@ -59,9 +59,8 @@ def to_html(briefing: Briefing) -> bytes:
 
 
 def _tradeoff(briefing: Briefing) -> str:
-    return _picture(
-        tradeoff(briefing.plane, briefing.active).properties(width=WIDTH), "F1 against total cost, one point a method"
-    )
+    drawing = tradeoff(briefing.plane, briefing.active).of_width(WIDTH)
+    return _picture(drawing, "F1 against total cost, one point a method")
 
 
 def _cohorts(briefing: Briefing) -> str:
@@ -95,7 +94,7 @@ def _table(frame: pd.DataFrame, active: str) -> str:
     return f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
 
 
-def _picture(figure: Figure, description: str) -> str:
+def _picture(figure: Drawing, description: str) -> str:
     """A drawing inside the file: as an image of its own it cannot meddle with the page."""
     data = b64encode(render(figure, "svg")).decode()
     return f'<img alt="{escape(description)}" src="data:{MIME["svg"]};base64,{data}">'

@@ -6,6 +6,7 @@ import altair as alt
 import pandas as pd
 
 from mpd2.figures.common import METRIC_NAMES, Figure
+from mpd2.figures.drawing import drawn_once
 from mpd2.figures.forest import forest
 from mpd2.studies import ABLATIONS, CONDITIONS, TARGETS
 from mpd2.theme import OTHER, ROUTER
@@ -41,6 +42,7 @@ def effects_of(rows: pd.DataFrame, study: str, metric: str) -> pd.DataFrame:
     return chosen.assign(title=[condition_name(name, study == BUDGET) for name in chosen["first"]])
 
 
+@drawn_once
 def levels(rows: pd.DataFrame, metric: str) -> Figure:
     """One metric of every condition, mean and interval over seeds; the paper's hollow.
 
@@ -50,6 +52,7 @@ def levels(rows: pd.DataFrame, metric: str) -> Figure:
     return forest(_marked(rows[rows["metric"] == metric], "method"), name, "Mean over seeds; hollow: in the paper")
 
 
+@drawn_once
 def effects(rows: pd.DataFrame) -> Figure:
     """What each condition changes in a metric, seed by seed. `rows`: as `effects_of` gives them."""
     name, against = METRIC_NAMES[rows["metric"].iloc[0]], condition_name(rows["second"].iloc[0])
@@ -57,6 +60,7 @@ def effects(rows: pd.DataFrame) -> Figure:
     return forest(shaped, f"{name}, less {against.lower()}", f"Change against {against.lower()}", zero=True)
 
 
+@drawn_once
 def budget_control(rows: pd.DataFrame) -> Figure:
     """Soft and hard deferral against the target, with the line where they would be equal; the paper's hollow.
 

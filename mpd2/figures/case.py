@@ -8,6 +8,7 @@ import pandas as pd
 
 from mpd2.explain import BEYOND, INSIDE, OUTSIDE
 from mpd2.figures.common import Figure
+from mpd2.figures.drawing import drawn_once
 from mpd2.theme import AI, ALARM, OTHER, READER, ROUTER
 
 _EVERY_NAME = alt.Axis(labelLimit=320, labelOverlap=False)
@@ -32,6 +33,7 @@ def eye_frame(vertical: float, horizontal: float) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
+@drawn_once
 def eye(outline: pd.DataFrame, side: int = 190) -> Figure:
     """Disc and cup to scale; `outline` is `eye_frame`."""
     scale = alt.Scale(domain=[-0.55, 0.55])
@@ -52,6 +54,7 @@ def eye(outline: pd.DataFrame, side: int = 190) -> Figure:
     return alt.layer(*layers).properties(width=side, height=side, autosize="pad")
 
 
+@drawn_once
 def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> Figure:
     """How much of the decision each action holds; whoever is not available is named in grey.
 
@@ -93,6 +96,7 @@ def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> 
     return alt.layer(*layers).properties(height=24 * len(rows) + 110)
 
 
+@drawn_once
 def input_ranges(ranges: pd.DataFrame) -> Figure:
     """Every input of a case on the training cases of its cohort; `ranges` is `explain.range_frame`."""
     order = ranges["input"].tolist()
@@ -136,6 +140,7 @@ def input_ranges(ranges: pd.DataFrame) -> Figure:
     return alt.layer(*bands, median, points, value).properties(height=42 * len(rows) + 90)
 
 
+@drawn_once
 def attribution_bars(rows: pd.DataFrame) -> Figure:
     """What each input adds to the decision to send; `rows` is `explain.attribution_frame`."""
     towards = {"towards a reader": READER.colour, "towards the AI": AI.colour}

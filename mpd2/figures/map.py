@@ -12,6 +12,7 @@ import pandas as pd
 from plotly import graph_objects as go
 from plotly.subplots import make_subplots
 
+from mpd2.figures.drawing import drawn_once
 from mpd2.regions import AI
 from mpd2.theme import AI as AI_MARK
 from mpd2.theme import ALARM, CATEGORIES, OTHER, READER, ROUTER, Mark
@@ -114,6 +115,7 @@ def picked_ids(selection: Mapping[str, Any]) -> list[str]:
     return list(dict.fromkeys(str(np.ravel(point["customdata"])[0]) for point in points if "customdata" in point))
 
 
+@drawn_once
 def region_mix(mix: pd.DataFrame) -> alt.LayerChart:
     """Who reads the sent cases, in the region and in the rest. `mix`: `regions.reader_mix`."""
     places = ["region", "rest"]

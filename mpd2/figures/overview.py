@@ -6,6 +6,7 @@ import altair as alt
 import pandas as pd
 
 from mpd2.figures.common import METRIC_NAMES, Figure, mark_of, method_scales
+from mpd2.figures.drawing import drawn_once
 from mpd2.figures.forest import forest
 from mpd2.findings import AI
 from mpd2.methods import NOT_DEPLOYABLE
@@ -13,6 +14,7 @@ from mpd2.theme import AI as AI_MARK
 from mpd2.theme import OTHER, ROUTER
 
 
+@drawn_once
 def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> Figure:
     """A score against a cost, one point a method, with the Pareto front as a step.
 
@@ -79,6 +81,7 @@ def front_in_words(plane: pd.DataFrame) -> str:
     return f"On the front, and in how many resamples: {', '.join(told)}.".replace("%", "\N{NO-BREAK SPACE}%")
 
 
+@drawn_once
 def differences(paired: pd.DataFrame, active: str) -> Figure:
     """How far every other method is from the active run on the same cases; what cannot be deployed comes last.
 

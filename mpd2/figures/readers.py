@@ -9,6 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from mpd2.figures.drawing import drawn_once
 from mpd2.theme import AI, ALARM, OTHER, READER, ROUTER, SEQUENCE, Mark
 
 SHARES = alt.Scale(domain=[0, 1])
@@ -26,6 +27,7 @@ READER_ALONE = "reader alone"
 HEIGHT = 480
 
 
+@drawn_once
 def f1_barbell(sheet: pd.DataFrame, run: str) -> alt.LayerChart:
     """Each reader's F1 and the run's on the same cases, joined; the largest gap on top. `sheet`: `roster.sheet`."""
     rows = sheet.assign(who_read=sheet["title"] + "  (n = " + sheet["n"].astype(str) + ")")
@@ -60,6 +62,7 @@ def f1_barbell(sheet: pd.DataFrame, run: str) -> alt.LayerChart:
     return (bar + dots).properties(title="F1 on the same cases", height=_height(rows))
 
 
+@drawn_once
 def operating_points(points: pd.DataFrame, run: str) -> alt.LayerChart:
     """Sensitivity against specificity of readers, the AI and the run. `points`: `roster.operating_points`."""
     names = {"reader": READER_ALONE, "ai": "AI alone", "run": run}
@@ -105,6 +108,7 @@ def label_places(points: pd.DataFrame) -> pd.Series[str]:
     return places
 
 
+@drawn_once
 def load(rows: pd.DataFrame, capacity: int | None = None) -> alt.LayerChart:
     """Cases each reader gets: bars where they are asked, diamonds where the routers lean. `rows`: `roster.load`."""
     names = {"hard": "cases sent", "soft": "leaning of the routers"}
@@ -145,6 +149,7 @@ def load(rows: pd.DataFrame, capacity: int | None = None) -> alt.LayerChart:
     return figure.properties(title="Cases each reader gets", height=_height(order))
 
 
+@drawn_once
 def availability(rows: pd.DataFrame) -> alt.LayerChart:
     """Share of a cohort's cases each reader can be asked about. `rows`: `roster.availability`."""
     rows = rows.assign(group=rows["cohort_title"] + "|n = " + rows["n"].astype(str))
@@ -169,6 +174,7 @@ def availability(rows: pd.DataFrame) -> alt.LayerChart:
     return (cells + words).properties(title=title, height=_height(rows["title"].unique()))
 
 
+@drawn_once
 def kappa(rows: pd.DataFrame) -> alt.LayerChart:
     """Cohen's κ of every two, grey where there are too few common cases. `rows`: `agreement.agreement`."""
     base = alt.Chart(rows).encode(
@@ -207,6 +213,7 @@ def kappa(rows: pd.DataFrame) -> alt.LayerChart:
     ).properties(title="Agreement beyond chance (κ)", height=560)
 
 
+@drawn_once
 def disagreement(rows: pd.DataFrame) -> alt.Chart:
     """How often each reader contradicts the AI, by who is right. `rows`: `agreement.against_ai`."""
     rows = rows[rows["n"] > 0]

@@ -6,9 +6,11 @@ import altair as alt
 import pandas as pd
 
 from mpd2.figures.common import method_scales
+from mpd2.figures.drawing import drawn_once
 from mpd2.theme import READER
 
 
+@drawn_once
 def cohort_costs(rows: pd.DataFrame, active: str) -> alt.FacetChart:
     """Total cost in each cohort, a point with its interval for each method; `rows` as in a briefing's `cohorts`."""
     methods, titles = (rows[name].drop_duplicates().tolist() for name in ("method", "title"))
@@ -29,6 +31,7 @@ def cohort_costs(rows: pd.DataFrame, active: str) -> alt.FacetChart:
     )
 
 
+@drawn_once
 def reader_load(load: pd.DataFrame) -> alt.Chart:
     """Which share of all readings each reader gives; `load` as in a briefing."""
     return (

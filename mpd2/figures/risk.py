@@ -8,6 +8,7 @@ import pandas as pd
 from scipy.optimize import isotonic_regression
 
 from mpd2.figures.common import mark_of, method_scales
+from mpd2.figures.drawing import drawn_once
 from mpd2.theme import OTHER
 
 PICKED = "point"  # the selection: one method in one stratum
@@ -15,6 +16,7 @@ LABEL_GAP = 0.05  # of the chart's height, below which two labels touch
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4], [4, 4, 1, 4])  # tell methods of one colour apart
 
 
+@drawn_once
 def risk_curves(rows: pd.DataFrame, active: str, signal: str, bands: bool = True) -> alt.LayerChart:
     """Clinical cost against the stratum of risk, a line a method with its band; a point can be picked.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from mpd2.figures.drawing import drawn_once
 from mpd2.shift import CLEAR
 from mpd2.theme import CATEGORIES, OTHER
 
@@ -13,6 +14,7 @@ HEIGHT = 380
 NAMES = {"cases": "your cases", "training": "training cases"}
 
 
+@drawn_once
 def differences(rows: pd.DataFrame) -> alt.LayerChart:
     """How far the mean of each input has moved, with its interval. `rows`: `shift.shift`."""
     order = rows.sort_values("distance", ascending=False)["title"].tolist()
@@ -43,6 +45,7 @@ def differences(rows: pd.DataFrame) -> alt.LayerChart:
     ).properties(title="How far each input has moved", height=HEIGHT)
 
 
+@drawn_once
 def distributions(bins: pd.DataFrame, title: str) -> alt.LayerChart:
     """One input of both as shares of cases. `bins`: `shift.distributions`."""
     rows = bins.assign(whose=bins["who"].map(NAMES))

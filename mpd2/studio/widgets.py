@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
@@ -10,12 +10,13 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.figures.common import Figure
-from mpd2.figures.export import MIME, render
+from mpd2.figures.drawing import Drawing, finished
+from mpd2.figures.export import MIME, Kind, render
 from mpd2.studio.registry import entry
 
 
 def chart(
-    figure: Figure,
+    figure: Drawing | Figure,
     *,
     table: pd.DataFrame,
     key: str,
@@ -25,20 +26,29 @@ def chart(
     width: Literal["stretch", "content"] = "stretch",
 ) -> list[dict[str, Any]]:
     """A chart with its note and its data for download; the points picked, if it has a selection named `select`."""
+    drawing = figure if isinstance(figure, Drawing) else finished(figure)
     picked: list[dict[str, Any]] = []
     if select is None:
-        st.altair_chart(figure, key=key, alt=alt_text, width=width)
+        st.vega_lite_chart(spec=drawing.on_page(), key=key, alt=alt_text, width=width)
     else:
-        event = st.altair_chart(figure, key=key, alt=alt_text, on_select="rerun", selection_mode=select)
+        event = st.vega_lite_chart(
+            spec=drawing.on_page(), key=key, alt=alt_text, on_select="rerun", selection_mode=select
+        )
         picked = list(dict(event["selection"] or {}).get(select) or [])
     if note:
         st.caption(note)
+    files(lambda: figure, table, key)
+    return picked
+
+
+def files(draw: Callable[[], Drawing | Figure], table: pd.DataFrame, key: str) -> None:
+    """The data of a figure and the figure itself, drawn when it is asked for."""
     with st.container(horizontal=True):
         download(table, key)
         for kind, mime in MIME.items():
             st.download_button(
                 kind.upper(),
-                data=partial(render, figure, kind),
+                data=partial(_picture, draw, kind),
                 file_name=f"{key}.{kind}",
                 mime=mime,
                 icon=":material/image:",
@@ -47,7 +57,6 @@ def chart(
                 type="tertiary",
                 help=f"This figure as {kind.upper()}",
             )
-    return picked
 
 
 def download(table: pd.DataFrame, key: str, label: str = "CSV") -> None:
@@ -90,6 +99,10 @@ def key_numbers(cards: Sequence[Mapping[str, Any]]) -> None:
 def open_case(case_id: str) -> None:
     """Go to a case's page."""
     st.switch_page(entry("case").path, query_params={"case": case_id})
+
+
+def _picture(draw: Callable[[], Drawing | Figure], kind: Kind) -> bytes:
+    return render(draw(), kind)
 
 
 def _csv(table: pd.DataFrame) -> bytes:

@@ -1,0 +1,56 @@
+"""Finished charts: drawn up once for what they show, and then only handed out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import wraps
+from typing import Any, ParamSpec
+
+import orjson
+import pyarrow as pa
+
+from mpd2.figures.common import Figure
+from mpd2.remember import remembered
+
+KEPT = 64  # charts of a kind, a few kilobytes each
+Given = ParamSpec("Given")
+
+
+@dataclass(frozen=True, eq=False)
+class Drawing:
+    """A chart that many may look at, for nothing of it can be changed."""
+
+    text: bytes  # Vega-Lite as JSON, in which data are only named
+    data: Mapping[str, pa.Table]
+
+    def of_width(self, width: int) -> Drawing:
+        """The same chart, `width` pixels wide."""
+        return replace(self, text=orjson.dumps({**orjson.loads(self.text), "width": width}))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The chart with its data, complete in itself."""
+        return {**orjson.loads(self.text), "datasets": {name: rows.to_pylist() for name, rows in self.data.items()}}
+
+    def on_page(self) -> dict[str, Any]:
+        """The chart for a page, whose theme takes the place of Altair's own settings."""
+        spec = orjson.loads(self.text)
+        return {**{name: part for name, part in spec.items() if name != "config"}, "datasets": dict(self.data)}
+
+
+def finished(figure: Figure) -> Drawing:
+    """A chart as it is now, not checked against the schema again: every part was when it was made."""
+    spec = figure.to_dict(validate=False)
+    data = {name: pa.Table.from_pylist(rows) for name, rows in spec.pop("datasets", {}).items()}
+    return Drawing(orjson.dumps(spec), data)
+
+
+def drawn_once(draw: Callable[Given, Figure]) -> Callable[Given, Drawing]:
+    """Finish what a function draws, and keep it for the next who asks for the same."""
+
+    @remembered(KEPT)
+    @wraps(draw)
+    def drawing(*args: Given.args, **named: Given.kwargs) -> Drawing:
+        return finished(draw(*args, **named))
+
+    return drawing

@@ -1,10 +1,13 @@
 """Map: where does it defer?"""
 
+from functools import partial
+
 import streamlit as st
 
 from mpd2 import regions
 from mpd2.cohort import STATE
 from mpd2.figures import map as figures
+from mpd2.figures.map_paper import for_paper
 from mpd2.studio import frame, store, widgets
 from mpd2.studio.case_list import case_list
 
@@ -87,7 +90,8 @@ st.caption(
     "read it. d, from 0 to 1, is how strongly the run leans towards a reader. Square: the AI; triangle: readers; "
     "diamond: the active run."
 )
-widgets.download(cases, "map_cases")
+panels = list(figures.PANELS) if arrangement == "four" else [paint]
+widgets.files(partial(for_paper, drawn, panels, chosen), cases, "map_cases")
 
 inside = cases["case_id"].isin(chosen).to_numpy()
 if not inside.any():

@@ -86,3 +86,8 @@ def test_single_cases_are_right_or_wrong(chart):
     chart.toggle(key="averaged").set_value(False).run()
     packed = figure(chart)["data"][0]["marker"]["color"]
     assert set(np.frombuffer(base64.b64decode(packed["bdata"]), packed["dtype"])) == {0.0, 1.0}
+
+
+def test_the_map_can_be_taken_away_as_data_and_as_a_drawing(chart):
+    files = {button.proto.id.split("-")[-1] for button in chart.get("download_button")}
+    assert {"map_cases:csv", "map_cases:png", "map_cases:svg"} <= files

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from mpd2.metrics import BETTER
-from mpd2.views import number
+from mpd2.remember import remembered
+from mpd2.views import NOTHING, number
 
 Columns = Mapping[tuple[str, str], str]
 """The columns in their order: cohort and metric of a figure, and the head it has."""
@@ -34,6 +36,7 @@ class SideBySide:
     best: pd.DataFrame  # bool
 
 
+@remembered(64)
 def side_by_side(
     rows: pd.DataFrame,
     columns: Columns,
@@ -68,6 +71,26 @@ def side_by_side(
         cells=pd.concat([cells, said.map(number)]).loc[keys],
         best=best.reindex(keys, fill_value=False),
     )
+
+
+def with_difference(table: SideBySide, paired: pd.DataFrame, head: str, intervals: bool = False) -> SideBySide:
+    """The table with one column more, its second: how far each method is from the active run.
+
+    `paired`: the rows of one metric of `tables.paired` that have the active run as reference. What the paper prints,
+    and the active run itself, have no difference.
+    """
+    apart = paired.set_index("method")[["difference", "low", "high"]].reindex(table.values.index)
+    signed = apart.map(lambda value: f"{value:+.3f}".replace("-", "−"))
+    cells = signed["difference"] + (" (" + signed["low"] + " – " + signed["high"] + ")" if intervals else "")
+    columns = ((table.values, apart["difference"]), (table.cells, cells.where(apart["difference"].notna(), NOTHING)))
+    values, words = (_second(frame, head, column) for frame, column in columns)
+    return replace(table, values=values, cells=words, best=_second(table.best, head, False))
+
+
+def _second(frame: pd.DataFrame, head: str, column: pd.Series[Any] | bool) -> pd.DataFrame:
+    wider = frame.copy()
+    wider.insert(1, head, column)
+    return wider
 
 
 def _printed(name: object) -> str:

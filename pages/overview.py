@@ -1,5 +1,6 @@
 """Overview: is it worth it?"""
 
+import pandas as pd
 import streamlit as st
 
 from mpd2 import headlines
@@ -8,7 +9,7 @@ from mpd2.figures import overview as figures
 from mpd2.figures.common import METRIC_NAMES
 from mpd2.findings import Figures
 from mpd2.methods import NOT_DEPLOYABLE
-from mpd2.sidebyside import side_by_side
+from mpd2.sidebyside import side_by_side, with_difference
 from mpd2.studio import frame, store, tables_view, widgets
 from mpd2.tables import ALL, COLLAPSE, RETAINED
 
@@ -23,6 +24,7 @@ COSTS_FIRST = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "F1", "MCC", 
 METRICS = {"overall": COSTS_FIRST, "cohorts": COSTS_FIRST, "collapse": COLLAPSE, "retention": RETAINED}
 BESIDE = {"cohorts": ("TotalCost", "Defer", "F1"), "retention": RETAINED}  # shown of all cohorts at once
 EVERY_COHORT = "every"
+GAP = "Δ total to the active run"
 COLOURS = {headlines.BETTER_WORD: "green", headlines.WORSE_WORD: "red", headlines.CHANCE_WORD: "gray"}
 
 about = frame.open_page("overview")
@@ -33,10 +35,13 @@ told = Figures({name: store.table(name, about) for name in ("overall", "paired",
 def answer() -> None:
     """The sentence and the five numbers."""
     st.markdown(f"**{headlines.headline(told, about.run)}** {headlines.errors(told, about.run)}")
+    curves = store.table("deferral", about)
+    curves = curves[curves["method"] == about.run]
     with st.container(horizontal=True):
         for number in headlines.key_numbers(told, about.run):
+            curve = curves.loc[curves["metric"] == number.metric, "value"].tolist()
             with st.container(border=True, width="stretch", height="stretch"):
-                st.metric(number.label, number.value, help=tables_view.HELP[number.metric])
+                st.metric(number.label, number.value, chart_data=curve or None, help=tables_view.HELP[number.metric])
                 st.caption(f"95{headlines.GAP}% interval {number.span}" if number.span else "Nobody is asked.")
                 for apart in number.differences:
                     sense = f" :{COLOURS[apart.sense]}[{apart.sense}]" if apart.sense else ""
@@ -44,7 +49,8 @@ def answer() -> None:
     other = told.titles[headlines.best_other(told, about.run)]
     st.caption(
         f"{other} is the cheapest other method that can be deployed. Differences are on the same resampled cases, so "
-        "chance that hits both cancels out; the busiest reader's is not, and its interval is wider than it need be."
+        "chance that hits both cancels out; the busiest reader's is not, and its interval is wider than it need be. "
+        "Small curves: the cost as more cases are sent, the surest first, from none (left) to all with a reader (right)."
     )
 
 
@@ -57,6 +63,9 @@ def methods() -> None:
     columns = _by_cohort(view) if view in BESIDE else tables_view.heads(METRICS[view], ALL)
     intervals, printed = tables_view.switches("methods", about.is_whole)
     table = side_by_side(rows, columns, first=about.run, unranked=NOT_DEPLOYABLE, intervals=intervals, printed=printed)
+    if view == "overall":
+        table = with_difference(table, _apart("TotalCost"), GAP, intervals)
+        columns = {**columns, (ALL, "TotalGap"): GAP}
     tables_view.wide_table(
         rows,
         table,
@@ -84,14 +93,19 @@ def _by_cohort(view: str) -> dict[tuple[str, str], str]:
     return {place: head for part in parts for place, head in part.items()}
 
 
+def _apart(metric: str) -> pd.DataFrame:
+    """Every other method less the active run."""
+    paired = told.tables["paired"]
+    return paired[(paired["reference"] == about.run) & (paired["metric"] == metric)]
+
+
 @st.fragment
 def differences() -> None:
     """Every method against the active run."""
     st.subheader("Against the active run, case by case", anchor=False)
     metric = st.selectbox("Figure", COSTS_FIRST, format_func=METRIC_NAMES.__getitem__,
                           key="paired", bind="query-params", width=260)  # fmt: skip
-    paired = told.tables["paired"]
-    paired = paired[(paired["reference"] == about.run) & (paired["metric"] == metric)]
+    paired = _apart(metric)
     widgets.chart(
         figures.differences(paired, about.run),
         table=paired,

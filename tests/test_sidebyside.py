@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mpd2.sidebyside import IN_PAPER, side_by_side
+from mpd2.sidebyside import IN_PAPER, side_by_side, with_difference
 
 COLUMNS = {("all", "TotalCost"): "Total", ("all", "F1"): "F1", ("all", "Defer"): "Deferred"}
 VALUES = {
@@ -79,3 +79,20 @@ def test_a_figure_that_does_not_exist_is_never_best(rows: pd.DataFrame) -> None:
     table = side_by_side(gone, COLUMNS, first="studio", unranked=["oracle"])
     assert table.cells.loc["studio", "Total"] == "–"
     assert table.best["Total"].idxmax() == "mao"
+
+
+@pytest.mark.parametrize(("intervals", "cell"), [(False, "−0.010"), (True, "−0.010 (−0.030 – +0.020)")])
+def test_a_difference_to_the_active_run_stands_second(rows: pd.DataFrame, intervals: bool, cell: str) -> None:
+    table = side_by_side(rows, COLUMNS, first="studio", printed=True)
+    paired = pd.DataFrame({
+        "method": ["mao", "ai", "oracle"], "difference": [-0.01, 0.2, -0.16], "low": [-0.03, 0.1, -0.2],
+        "high": [0.02, 0.3, -0.1],
+    })  # fmt: skip
+    wider = with_difference(table, paired, "Δ", intervals)
+    assert all(list(frame)[1] == "Δ" for frame in (wider.values, wider.cells, wider.best))
+    assert wider.cells.loc["mao", "Δ"] == cell
+    assert wider.values.loc["ai", "Δ"] == 0.2
+    assert not wider.best["Δ"].any()
+    for none in ("studio", "printed:mao"):
+        assert wider.cells.loc[none, "Δ"] == "–"
+    assert list(table.values) == list(COLUMNS.values())  # the table given is as it was

@@ -102,6 +102,7 @@ def table(name: str, scenario: Scenario) -> pd.DataFrame:
         "gaps": lambda: tables.reader_gaps(facts, scenario.run, drawn),
         "wins": lambda: tables.reader_wins(facts, scenario.run, drawn),
         "tradeoff": lambda: curves.tradeoff(_deployable(facts), drawn),
+        "deferral": lambda: curves.deferral_curves(_beside_ai(facts, scenario.run)),
     }
     rows = made[name]()
     if not scenario.is_whole:

@@ -31,6 +31,21 @@ def test_the_numbers_are_those_of_the_table(overview):
     assert table(overview)["Total cost"].iloc[0] == pytest.approx(own)
 
 
+def test_costs_come_with_their_curve_over_the_share_sent(overview):
+    rows = store.table("deferral", Scenario())
+    rows = rows[(rows["method"] == "studio") & (rows["metric"] == "TotalCost")]
+    total, clinical, *others = (list(metric.proto.chart_data) for metric in overview.metric)
+    assert total == pytest.approx(rows["value"].tolist())
+    assert clinical[0] == pytest.approx(total[0])  # nobody is paid while nothing is sent
+    assert others == [[], [], []]
+
+
+def test_every_method_has_its_distance_to_the_active_run(overview):
+    paired = store.table("paired", Scenario()).query("reference == 'studio' and metric == 'TotalCost'")
+    shown = table(overview).set_index("Method")["Δ total to the active run"].dropna()
+    assert shown.to_dict() == pytest.approx(dict(zip(paired["title"], paired["difference"], strict=True)))
+
+
 def test_any_run_can_be_the_active_one(open_page):
     page = open_page("overview", run="AI only")
     assert not page.exception

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import glob
 import hashlib
 import os
 import shutil
@@ -40,6 +41,15 @@ def replacing_folder(target: Path) -> Iterator[Path]:
             _put_in_place(draft, target)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
+
+
+def remove_drafts(target: Path) -> None:
+    """Remove what somebody who was killed had begun to write in the target's place."""
+    for draft in target.parent.glob(f".{glob.escape(target.name)}.{'[0-9a-f]' * 32}*"):
+        if draft.is_dir():
+            shutil.rmtree(draft)
+        else:
+            draft.unlink()
 
 
 @contextmanager

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import fcntl
-import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpd2.catalogue import MAP, NAMES, TABLES, Inventory, Material, index_path, read_table, runs_of, table_path
+from mpd2.catalogue import (
+    MAP,
+    NAMES,
+    TABLES,
+    Inventory,
+    Material,
+    index_path,
+    ledger_of,
+    read_table,
+    runs_of,
+    table_path,
+)
 from mpd2.errors import UserError
-from mpd2.files import replacing
+from mpd2.files import remove_drafts, replacing
+from mpd2.methods.router import Mpd2
 from mpd2.methods.stacked import Learned
 from mpd2.results import results
+from mpd2.rounds import Ledger, Round
 from mpd2.studies import ABLATIONS_RUN, MISSING, OUT_OF_DATE, Say, Study
 from mpd2.training import Callback, Progress
 
@@ -78,10 +90,16 @@ def reproduce(study: Study, names: Sequence[str], force: bool, tell: Tell, say: 
         for why in (runs | stale).values():
             if why not in ORDINARY:
                 say(f"{why.partition(';')[0]}: made anew")
-        pace = _Pace({name: _seconds(study, name) for name in (*runs, *stale)}, tell)
+        ledger = ledger_of(study)
+        rounds = ledger.missing(rounds_of(study, stale))
+        seconds = {name: _seconds(study, name) for name in runs} | {one.title: _to_play(ledger, one) for one in rounds}
+        pace = _Pace(seconds | {name: _seconds(study, name) for name in stale}, tell)
         for name in runs:
             with pace.step(name) as on_epoch:
                 study.make(name, (on_epoch,), say)
+        for one in rounds:
+            with pace.step(one.title):
+                ledger.play(one)
         inventory, material, made = Inventory(study), Material(study), list(runs)
         for name in stale:
             with pace.step(name):
@@ -91,6 +109,23 @@ def reproduce(study: Study, names: Sequence[str], force: bool, tell: Tell, say: 
         if any(ABLATIONS_RUN in runs_of(study, name) for name in stale):
             _tell_lost_seeds(study, say)
         return made + _write_results(inventory, say)
+
+
+def play(ledger: Ledger, rounds: Sequence[Round], tell: Tell) -> list[Round]:
+    """Play the rounds that are missing, and nothing else; what was played."""
+    with _alone(ledger.study.workshop):
+        missing = ledger.missing(rounds)
+        pace = _Pace({one.title: _to_play(ledger, one) for one in missing}, tell)
+        for one in missing:
+            with pace.step(one.title):
+                ledger.play(one)
+        return missing
+
+
+def rounds_of(study: Study, names: Iterable[str]) -> list[Round]:
+    """The rounds that tables are drawn up from."""
+    plans = [TABLES[name].rounds for name in names if name != MAP]
+    return [one for plan in plans if plan for one in plan(study)]
 
 
 def results_path(study: Study) -> Path:
@@ -131,6 +166,14 @@ def _seconds(study: Study, name: str) -> float:
     if configs is not None:
         return ROUTER_EPOCH * len(configs) * configs[0].training.epochs
     return NETWORK * len(study.seeds) if isinstance(study.contenders[name].method, Learned) else TABLE
+
+
+def _to_play(ledger: Ledger, one: Round) -> float:
+    """About how long a round takes."""
+    method = ledger.study.contenders[one.method].method
+    if isinstance(method, Mpd2):
+        return ROUTER_EPOCH * len(ledger.seeds) * method.config.training.epochs
+    return NETWORK * len(ledger.seeds) if isinstance(method, Learned) else TABLE
 
 
 class _Pace:
@@ -184,8 +227,4 @@ def _sweep(study: Study) -> None:
     written = [index_path(study), results_path(study), *(table_path(study, name) for name in NAMES)]
     written += [study.folder(run) for run in runs] + [study.checkpoint(run) for run in runs]
     for target in written:
-        for draft in target.parent.glob(f".{target.name}.{'[0-9a-f]' * 32}*"):
-            if draft.is_dir():
-                shutil.rmtree(draft)
-            else:
-                draft.unlink()
+        remove_drafts(target)

@@ -18,7 +18,7 @@ import mpd2
 from mpd2.cohort import Cohort
 from mpd2.costs import Costs
 from mpd2.errors import UserError
-from mpd2.files import digest, replacing_folder
+from mpd2.files import digest, replacing, replacing_folder
 from mpd2.policy import RULES, Policy, Rule, choose
 
 FORMAT = 1
@@ -99,7 +99,7 @@ def save_run(run: Run, folder: Path, policy: Policy, cohort: Cohort, metrics: Ma
 
 def load_run(folder: Path) -> Run:
     """Read a run back; a missing, foreign or damaged file is refused by name."""
-    config = _read_config(folder)
+    config = read_config(folder)
     for name in FILES:
         if not (folder / name).is_file():
             raise UserError(f"{folder}: {name} is missing; the run is incomplete")
@@ -121,6 +121,33 @@ def load_run(folder: Path) -> Run:
         )
     except (SafetensorError, KeyError, TypeError) as error:
         raise UserError(f"{folder}: not a run this version can read: {error}") from None
+
+
+def read_config(folder: Path) -> dict[str, Any]:
+    """What a run says of itself, without its weights and predictions."""
+    path = folder / CONFIG
+    if not path.is_file():
+        raise UserError(f"{folder}: there is no run here (no {CONFIG})")
+    try:
+        config = json.loads(path.read_text(encoding="utf-8"))
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path}: damaged: {error}") from None
+    if not (
+        isinstance(config, dict)
+        and config.get("format") == FORMAT
+        and config.get("rule") in RULES
+        and isinstance(config.get("files"), dict)
+    ):
+        raise UserError(f"{path}: not a run this version can read")
+    return config
+
+
+def annotate(folder: Path, **notes: Any) -> None:
+    """Add to what a run says of itself, or change it; everything else stays as it is."""
+    config = read_config(folder)
+    config["notes"] = {**config["notes"], **notes}
+    with replacing(folder / CONFIG) as draft:
+        draft.write_text(json.dumps(config, indent=1), encoding="utf-8")
 
 
 def load_predictions(folder: Path, run: Run, cohort: Cohort) -> Policy:
@@ -149,21 +176,3 @@ def predictions_frame(run: Run, policy: Policy, cohort: Cohort) -> pd.DataFrame:
     }
     shares = policy.allocation.astype(np.float32).reshape(-1, len(run.readers))
     return pd.DataFrame(columns | {name: shares[:, j] for j, name in enumerate(run.readers)})
-
-
-def _read_config(folder: Path) -> dict[str, Any]:
-    path = folder / CONFIG
-    if not path.is_file():
-        raise UserError(f"{folder}: there is no run here (no {CONFIG})")
-    try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: damaged: {error}") from None
-    if not (
-        isinstance(config, dict)
-        and config.get("format") == FORMAT
-        and config.get("rule") in RULES
-        and isinstance(config.get("files"), dict)
-    ):
-        raise UserError(f"{path}: not a run this version can read")
-    return config

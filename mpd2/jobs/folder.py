@@ -1,0 +1,176 @@
+"""A job as a folder: what was asked for, how far it is and what it left behind.
+
+Whoever works on a job holds its lock, and the lock ends with the process, however that ends. Only the holder writes
+the status, so it has one writer at a time and a job that is `running` without a holder has lost its worker.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal, TypeVar
+
+from pydantic import Field, ValidationError
+
+from mpd2.config import Config, Section
+from mpd2.errors import UserError
+from mpd2.files import replacing
+
+ROOT = Path(__file__).parents[2]
+PLACE = "MPD2_WORKSHOP"
+"""Names a folder for jobs and own runs in place of the usual ones."""
+
+ORDER, STATUS, HISTORY, CHECKPOINT, LOG, LOCK = (
+    "job.json", "status.json", "history.jsonl", "checkpoint.safetensors", "log.txt", "lock",
+)  # fmt: skip
+LONGEST = 80  # characters of a title
+TAIL = 8  # lines of a log that tell why a worker died
+
+State = Literal["queued", "running", "done", "failed", "cancelled"]
+Kind = Literal["train", "grid"]
+ENDED = ("done", "failed", "cancelled")
+Entry = TypeVar("Entry", bound=Section)
+
+
+@dataclass(frozen=True)
+class Workshop:
+    """Where jobs are worked on, and where the runs they end in are kept."""
+
+    jobs: Path
+    runs: Path
+
+    @classmethod
+    def here(cls) -> Workshop:
+        """The usual place, or the one the environment names."""
+        named = os.environ.get(PLACE)
+        return cls(Path(named) / "jobs", Path(named) / "runs") if named else cls(ROOT / "build" / "jobs", ROOT / "runs")
+
+
+class Order(Section):
+    """What was asked for; never changed afterwards."""
+
+    kind: Kind
+    title: str = Field(min_length=1, max_length=LONGEST)
+    configs: tuple[Config, ...] = Field(min_length=1)
+    conditions: tuple[str, ...] = ()  # of a grid: which cell each router belongs to
+    cost_false_negative: float = Field(ge=0)
+    cost_false_positive: float = Field(ge=0)
+    device: str = "auto"
+    table: Path
+    fingerprint: str  # of the table
+    changed_from: str | None = None  # the run or preset it started from
+    changes: dict[str, Any] = Field(default_factory=dict)  # settings that differ from there
+    most_seconds: int = Field(3600, ge=1)
+    created: datetime = Field(default_factory=lambda: datetime.now(UTC))
+
+    @property
+    def epochs(self) -> int:
+        """Passes of the longest training."""
+        return max(config.training.epochs for config in self.configs)
+
+
+class Status(Section):
+    """How far a job is."""
+
+    state: State = "queued"
+    epoch: int = 0
+    training: int = 0  # routers that have not finished yet
+    seconds: float = 0.0  # spent in epochs
+    seconds_left: float | None = None
+    reason: str = ""  # why it failed
+    warnings: tuple[str, ...] = ()  # routers that had to be stopped
+    process: int | None = None  # the worker's, which leads a process group of its own
+    attempts: int = 0
+
+
+@dataclass(frozen=True)
+class Job:
+    """One job by its folder; its name is that of the run it ends in."""
+
+    folder: Path
+
+    @property
+    def name(self) -> str:
+        """Short and unique."""
+        return self.folder.name
+
+    @property
+    def order(self) -> Order:
+        """What was asked for."""
+        return _read(Order, self.folder / ORDER)
+
+    @property
+    def status(self) -> Status:
+        """How far it is, by the last who worked on it."""
+        return _read(Status, self.folder / STATUS)
+
+    def write(self, entry: Order | Status) -> None:
+        """Write the order or the status, whole or not at all."""
+        with replacing(self.folder / (ORDER if isinstance(entry, Order) else STATUS)) as draft:
+            draft.write_text(entry.model_dump_json(indent=1), encoding="utf-8")
+
+    def said_last(self) -> str:
+        """The end of the worker's log."""
+        try:
+            with (self.folder / LOG).open(encoding="utf-8", errors="replace") as file:
+                return "".join(deque(file, TAIL)).strip()
+        except OSError:
+            return ""
+
+    def take(self) -> int | None:
+        """A file descriptor that holds the lock until it is closed, here and wherever it is passed on to; none if held.
+
+        As it belongs to the open file and not to a process, it can be handed to a worker without a gap.
+        """
+        descriptor = os.open(self.folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(descriptor)
+            return None
+        return descriptor
+
+    @contextmanager
+    def held(self) -> Iterator[bool]:
+        """The lock for the length of the block; false if somebody else has it."""
+        descriptor = self.take()
+        try:
+            yield descriptor is not None
+        finally:
+            if descriptor is not None:
+                os.close(descriptor)
+
+    def is_held(self) -> bool:
+        """Whether somebody works on it now."""
+        try:
+            descriptor = os.open(self.folder / LOCK, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)  # shared, so that two who look do not see each other
+        except OSError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
+
+def all_jobs(place: Workshop) -> list[Job]:
+    """Every job there is, in the order they were asked for."""
+    if not place.jobs.is_dir():
+        return []
+    jobs = [Job(folder) for folder in place.jobs.iterdir() if (folder / STATUS).is_file()]
+    return sorted(jobs, key=lambda job: (job.order.created, job.name))
+
+
+def _read(kind: type[Entry], path: Path) -> Entry:
+    try:
+        return kind.model_validate_json(path.read_bytes())
+    except (OSError, ValidationError) as error:
+        raise UserError(f"{path}: not a job this version can read: {error}") from None

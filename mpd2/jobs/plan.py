@@ -1,0 +1,183 @@
+"""From what a person wants changed to an order: which routers, within which limits, and how long it will take."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from mpd2.cohort import Cohort
+from mpd2.config import Config, Section
+from mpd2.costs import Costs
+from mpd2.devices import pick_device
+from mpd2.errors import UserError
+from mpd2.jobs.folder import LONGEST, Job, Kind, Order
+
+MOST_ROUTERS = 160
+MOST_EPOCHS = 500
+MOST_WORK = 24_000  # routers times epochs: about twenty minutes on one core
+START, STEP, UNIT = 2.5, 0.009, 0.0004  # seconds before the first epoch; of a router's epoch, and more by unit of width
+
+OFF: Mapping[str, tuple[str, Any, str]] = {
+    "gsdp": ("objective__gsdp_weight", 0.0, "GSDP"),
+    "rank": ("objective__rank_weight", 0.0, "Rank-JS"),
+}
+"""What can be switched off: the setting, its value when off, and its name."""
+
+
+@dataclass(frozen=True)
+class Start:
+    """Where a change starts from: a preset, or a run that is already there."""
+
+    name: str
+    title: str
+    config: Config
+    costs: Costs
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What a person wants trained, and from where it was changed."""
+
+    start: Start
+    config: Config
+    costs: Costs  # of errors, in training
+    device: str = "auto"
+    title: str = ""  # empty: one is found
+
+    @property
+    def changes(self) -> dict[str, Any]:
+        """What differs from the start."""
+        return changed(self.start.config, self.config) | _changed_costs(self.start.costs, self.costs)
+
+
+def training(wish: Wish, seeds: int, table: Path, cohort: Cohort) -> Order:
+    """An order for some routers of one configuration, with its own seed and those that follow it."""
+    configs = tuple(wish.config.but(seed=wish.config.seed + position) for position in range(seeds))
+    title = wish.title or suggested_title(wish.start, wish.changes)
+    return _order("train", title, {"": configs}, wish, table, cohort)
+
+
+def grid(wish: Wish, budgets: Sequence[float | None], seeds: int, table: Path, cohort: Cohort) -> Order:
+    """An order for GSDP on and off, Rank-JS on and off and every budget, with the same seeds in each cell."""
+    config, targets = wish.config, list(dict.fromkeys(budgets))
+    if not targets:
+        raise UserError("budgets: found none, expected at least one")
+    if not (config.objective.gsdp_weight > 0 and config.objective.rank_weight > 0):
+        raise UserError("a grid compares with and without GSDP and Rank-JS: give both a weight above 0")
+    cells = {}
+    for target, gsdp, rank in product(targets, (True, False), (True, False)):
+        left_out = {setting: off for (setting, off, _), on in zip(OFF.values(), (gsdp, rank), strict=True) if not on}
+        cell = config.but(budget__target=target, **left_out)
+        cells[cell_name(gsdp, rank, target)] = tuple(cell.but(seed=cell.seed + i) for i in range(seeds))
+    return _order("grid", wish.title or f"Grid 2×2×{len(targets)} from {wish.start.title}", cells, wish, table, cohort)
+
+
+def cell_name(gsdp: bool, rank: bool, target: float | None) -> str:
+    """One cell of a grid in words.
+
+    >>> cell_name(True, False, 0.5), cell_name(False, False, None)
+    ('without Rank-JS, budget 50 %', 'without both, no budget')
+    """
+    left_out = [OFF[name][2] for name, on in (("gsdp", gsdp), ("rank", rank)) if not on]
+    what = "with both" if not left_out else "without both" if len(left_out) > 1 else f"without {left_out[0]}"
+    return f"{what}, {budget_name(target)}"
+
+
+def budget_name(target: float | None) -> str:
+    """A budget in words.
+
+    >>> budget_name(0.25), budget_name(None)
+    ('budget 25 %', 'no budget')
+    """
+    return "no budget" if target is None else f"budget {100 * target:g} %"
+
+
+def changed(before: Config, after: Config) -> dict[str, Any]:
+    """The settings that differ, but for the seed, named as `Config.but` takes them, with their new values."""
+    old, new = flat(before), flat(after)
+    return {name: value for name, value in new.items() if name != "seed" and value != old[name]}
+
+
+def flat(config: Config) -> dict[str, Any]:
+    """Every setting as a plain value, named `section__field`."""
+    values: dict[str, Any] = {}
+    for name, value in config.model_dump(mode="json").items():
+        if isinstance(getattr(config, name), Section):
+            values |= {f"{name}__{field}": part for field, part in value.items()}
+        else:
+            values[name] = value
+    return values
+
+
+def suggested_title(start: Start, changes: Mapping[str, Any]) -> str:
+    """What to call it: where it starts from and the most telling changes."""
+    told = [f"without {name}" for setting, off, name in OFF.values() if changes.get(setting) == off]
+    if "budget__target" in changes:
+        told.append(budget_name(changes["budget__target"]))
+    rest = len(changes) - len(told)
+    told += [f"{rest} change{'s' if rest > 1 else ''}" if not told else f"{rest} more"] if rest else []
+    return f"{start.title}, {', '.join(told) or 'again'}"[:LONGEST]
+
+
+def estimated_seconds(configs: Sequence[Config], earlier: Sequence[Job] = ()) -> float:
+    """About how long a training takes at most, by what earlier ones took here if there are any."""
+    pace = next((ratio for job in reversed(earlier) if (ratio := _pace(job)) is not None), 1.0)
+    return START + pace * _work_seconds(configs, max(config.training.epochs for config in configs))
+
+
+def _pace(job: Job) -> float | None:
+    """How much longer the epochs of a finished job took than expected."""
+    status, order = job.status, job.order
+    if status.state != "done" or not status.epoch:
+        return None
+    return status.seconds / _work_seconds(order.configs, status.epoch)
+
+
+def _work_seconds(configs: Sequence[Config], epochs: int) -> float:
+    return sum((STEP + UNIT * config.network.width) * min(config.training.epochs, epochs) for config in configs)
+
+
+def _changed_costs(before: Costs, after: Costs) -> dict[str, Any]:
+    pairs = {name: (getattr(before, name), getattr(after, name)) for name in ("false_negative", "false_positive")}
+    return {f"cost_{name}": new for name, (old, new) in pairs.items() if old != new}
+
+
+def _order(
+    kind: Kind, title: str, cells: Mapping[str, Sequence[Config]], wish: Wish, table: Path, cohort: Cohort
+) -> Order:
+    configs = tuple(config for members in cells.values() for config in members)
+    _check_size(configs)
+    pick_device(wish.device)
+    if not 1 <= len(title.strip()) <= LONGEST:
+        raise UserError(f"name: found {len(title.strip())} characters, expected from 1 to {LONGEST}")
+    return Order(
+        kind=kind,
+        title=title.strip(),
+        configs=configs,
+        conditions=tuple(cell for cell, members in cells.items() for _ in members) if kind == "grid" else (),
+        cost_false_negative=wish.costs.false_negative,
+        cost_false_positive=wish.costs.false_positive,
+        device=wish.device,
+        table=table.absolute(),
+        fingerprint=cohort.fingerprint,
+        changed_from=wish.start.name,
+        changes=wish.changes,
+    )
+
+
+def _check_size(configs: Sequence[Config]) -> None:
+    """Refuse what would keep a shared server busy for too long."""
+    if not 1 <= len(configs) <= MOST_ROUTERS:
+        raise UserError(f"routers: found {len(configs)}, expected from 1 to {MOST_ROUTERS}")
+    epochs = max(config.training.epochs for config in configs)
+    if epochs > MOST_EPOCHS:
+        raise UserError(f"epochs: found {epochs}, expected at most {MOST_EPOCHS}")
+    work = len(configs) * epochs
+    if work > MOST_WORK:
+        raise UserError(
+            f"found {len(configs)} routers for {epochs} epochs, {work:,} in all, expected at most {MOST_WORK:,}; "
+            "ask for fewer seeds, budgets or epochs"
+        )

@@ -1,0 +1,162 @@
+"""Who may start when: a few jobs run, a few wait, the rest is refused; what died is taken up again."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import monotonic, sleep
+
+from mpd2.errors import UserError
+from mpd2.files import remove_drafts
+from mpd2.jobs import crew
+from mpd2.jobs.folder import CHECKPOINT, ENDED, Job, Order, Status, Workshop, all_jobs
+
+RUNNING = 1  # jobs at once
+WAITING = 8  # jobs that may wait
+KEPT = 50  # jobs that are remembered after their end
+ATTEMPTS = 3  # how often a job is taken up before it counts as failed
+PATIENCE = 5.0  # seconds a worker has to end before it is killed
+
+
+def submit(order: Order, place: Workshop) -> Job:
+    """Put a job at the end of the queue, and start it if nothing is before it."""
+    with _alone(place):
+        waiting = sum(job.status.state == "queued" for job in all_jobs(place))
+        if waiting >= WAITING:
+            raise UserError(f"found {waiting} jobs waiting, expected at most {WAITING}; wait, or cancel one")
+        job = _new_job(order, place)
+        _tend(place)
+    return job
+
+
+def tend(place: Workshop) -> None:
+    """Take up what died, start what may start, forget what is long over; anybody may call it at any time."""
+    if place.jobs.is_dir():
+        with _alone(place):
+            _tend(place)
+
+
+def cancel(job: Job, place: Workshop) -> None:
+    """Stop a job at once and leave nothing of it but its folder; one that has ended is left as it is."""
+    with _alone(place):
+        status = job.status
+        if status.state == "running" and status.process is not None:
+            _end(job, status.process)
+        with job.held() as ours:
+            if not ours:
+                raise UserError(f"{job.name}: could not be stopped; try again")
+            if job.status.state not in ENDED:
+                _clear(job, place)
+                shutil.rmtree(place.runs / job.name, ignore_errors=True)
+                job.write(job.status.model_copy(update={"state": "cancelled", "seconds_left": None, "process": None}))
+        _tend(place)
+
+
+def forget(job: Job, place: Workshop) -> None:
+    """Remove a job that has ended; the run it made stays."""
+    with _alone(place):
+        if job.status.state not in ENDED:
+            raise UserError(f"{job.name}: is not over; cancel it first")
+        shutil.rmtree(job.folder, ignore_errors=True)
+
+
+def _tend(place: Workshop) -> None:
+    crew.look_after()
+    jobs = all_jobs(place)
+    for job in jobs:
+        if job.status.state == "running" and not job.is_held():
+            _take_up(job, place)
+    free = RUNNING - sum(job.status.state == "running" for job in jobs)
+    for job in [job for job in jobs if job.status.state == "queued"][: max(free, 0)]:
+        _start(job)
+    over = [job for job in jobs if job.status.state in ENDED]
+    for job in over[: max(len(over) - KEPT, 0)]:
+        shutil.rmtree(job.folder, ignore_errors=True)
+
+
+def _start(job: Job) -> None:
+    lock = job.take()
+    if lock is None:  # somebody is looking at it just now; the next one who tends the queue starts it
+        return
+    worker = crew.next_worker()
+    try:
+        before = job.status
+        news = {"state": "running", "process": worker.process.pid, "attempts": before.attempts + 1}
+        job.write(before.model_copy(update=news))  # first: once it has the job, only the worker writes
+    except UserError:
+        worker.dismiss()
+        raise
+    else:
+        worker.give(job, lock)
+    finally:
+        os.close(lock)
+
+
+def _take_up(job: Job, place: Workshop) -> None:
+    """Let a job whose worker died wait again, first of all; after a few times it has failed."""
+    with job.held() as ours:
+        status = job.status
+        if not ours or status.state != "running":
+            return
+        _clear(job, place, checkpoint=False)
+        ending = crew.how_it_ended(status.process)
+        if status.attempts < ATTEMPTS:
+            job.write(status.model_copy(update={"state": "queued", "process": None, "seconds_left": None}))
+            return
+        reason = ": ".join(filter(None, [f"{ending}, {status.attempts} times", job.said_last()]))
+        job.write(status.model_copy(update={"state": "failed", "reason": reason, "process": None}))
+
+
+def _end(job: Job, process: int) -> None:
+    """End a worker and all it has started; its lock tells when it is gone."""
+    for how in (signal.SIGTERM, signal.SIGKILL):
+        if not job.is_held():
+            return
+        try:
+            os.killpg(process, how)
+        except ProcessLookupError:
+            return
+        end = monotonic() + PATIENCE
+        while job.is_held() and monotonic() < end:
+            sleep(0.01)
+
+
+def _clear(job: Job, place: Workshop, checkpoint: bool = True) -> None:
+    """Remove what a worker that was ended could not finish."""
+    remove_drafts(place.runs / job.name)
+    for path in job.folder.iterdir():
+        remove_drafts(path)
+    if checkpoint:
+        (job.folder / CHECKPOINT).unlink(missing_ok=True)
+
+
+def _new_job(order: Order, place: Workshop) -> Job:
+    words = re.sub(r"[^a-z0-9]+", "-", order.title.lower()).strip("-")[:40]
+    folder = place.jobs / f"{order.created:%Y%m%d-%H%M%S-%f}-{words}".strip("-")
+    try:
+        folder.mkdir(parents=True)
+        job = Job(folder)
+        job.write(order)
+        job.write(Status(training=len(order.configs)))
+    except (OSError, UserError) as error:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise UserError(f"the job could not be written: {error}") from error
+    return job
+
+
+@contextmanager
+def _alone(place: Workshop) -> Iterator[None]:
+    """One at a time decides about the queue, whichever server they belong to."""
+    try:
+        place.jobs.mkdir(parents=True, exist_ok=True)
+        file = (place.jobs / "lock").open("w")
+    except OSError as error:
+        raise UserError(f"{place.jobs}: jobs cannot be kept here: {error.strerror}") from error
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield

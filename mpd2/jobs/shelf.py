@@ -1,0 +1,113 @@
+"""People's own runs: what there is, where each came from; to name, take away and remove."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from mpd2.errors import UserError
+from mpd2.jobs.folder import LONGEST, Workshop
+from mpd2.runs import CONFIG, annotate, read_config
+
+MOST_RUNS = 100
+
+
+@dataclass(frozen=True)
+class OwnRun:
+    """A run that somebody made, by what it says of itself."""
+
+    name: str  # of its folder
+    title: str
+    kind: str  # `train`, or `grid` whose routers differ and which can only be looked at as a whole
+    created: str
+    routers: int
+    changed_from: str | None
+    changes: Mapping[str, Any]
+    fingerprint: str  # of the table it was made from
+    method: str
+
+
+def own_runs(place: Workshop) -> list[OwnRun]:
+    """Every readable run there is, the newest first."""
+    if not place.runs.is_dir():
+        return []
+    there = [folder / CONFIG for folder in place.runs.iterdir() if not folder.name.startswith(".")]
+    runs = [_described(path, path.stat().st_mtime_ns) for path in there if path.is_file()]
+    return sorted((run for run in runs if run is not None), key=lambda run: (run.created, run.name), reverse=True)
+
+
+def check_room(place: Workshop) -> None:
+    """Refuse to make more runs than anybody can look through."""
+    count = len(own_runs(place))
+    if count >= MOST_RUNS:
+        raise UserError(f"found {count} own runs, expected fewer than {MOST_RUNS}; delete some first")
+
+
+def rename(name: str, title: str, place: Workshop, taken: set[str]) -> None:
+    """Give a run another name, as shown; one that is `taken` would make two runs look alike."""
+    title = title.strip()
+    if not 1 <= len(title) <= LONGEST:
+        raise UserError(f"name: found {len(title)} characters, expected from 1 to {LONGEST}")
+    if title in taken:
+        raise UserError(f"name: {title!r} is taken; choose another one")
+    annotate(place.runs / name, title=title)
+
+
+def delete(name: str, place: Workshop) -> None:
+    """Remove a run; nobody sees half of it meanwhile."""
+    folder = place.runs / name
+    if not (folder / CONFIG).is_file():
+        raise UserError(f"{name}: there is no such run")
+    away = folder.with_name(f".{name}.deleted")
+    shutil.rmtree(away, ignore_errors=True)
+    try:
+        folder.rename(away)
+    except OSError as error:
+        raise UserError(f"{name}: could not be deleted: {error.strerror}") from error
+    shutil.rmtree(away, ignore_errors=True)
+
+
+def zipped(name: str, place: Workshop) -> bytes:
+    """The run's folder as a zip file, as `python -m mpd2 evaluate` and `route` take it once unpacked."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path in sorted((place.runs / name).iterdir()):
+            archive.write(path, f"{name}/{path.name}")
+    return packed.getvalue()
+
+
+def unique(title: str, taken: set[str]) -> str:
+    """The title, with a number behind it if it is taken.
+
+    >>> unique("mine", {"mine", "mine (2)"})
+    'mine (3)'
+    """
+    titles = (title if number == 1 else f"{title[: LONGEST - 5]} ({number})" for number in range(1, len(taken) + 2))
+    return next(candidate for candidate in titles if candidate not in taken)
+
+
+@lru_cache(maxsize=4 * MOST_RUNS)
+def _described(path: Path, changed: int) -> OwnRun | None:
+    """A run by its configuration, read again when that has `changed`; none where it cannot be read."""
+    try:
+        config = read_config(path.parent)
+    except UserError:
+        return None
+    notes = config["notes"]
+    return OwnRun(
+        name=path.parent.name,
+        title=str(notes.get("title") or path.parent.name),
+        kind=str(notes.get("kind", "train")),
+        created=str(config["created"]),
+        routers=len(config["settings"]),
+        changed_from=notes.get("changed_from"),
+        changes=dict(notes.get("changes", {})),
+        fingerprint=str(config["fingerprint"]),
+        method=str(config["method"]),
+    )

@@ -1,0 +1,177 @@
+"""The process that works: `python -m mpd2.jobs.worker SOCKET`, started by `mpd2.jobs.crew` and by nobody else."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import socket
+import sys
+import traceback
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from time import monotonic
+from types import FrameType
+
+from mpd2.checkpoints import checkpointing, load_checkpoint
+from mpd2.cohort import Cohort
+from mpd2.config import PRESETS
+from mpd2.costs import Costs
+from mpd2.devices import pick_device
+from mpd2.errors import UserError
+from mpd2.jobs.folder import CHECKPOINT, HISTORY, LOG, ROOT, Job, Order, Status, Workshop
+from mpd2.jobs.history import appending
+from mpd2.methods import policy_of
+from mpd2.methods.router import fit_routers
+from mpd2.reports import split_reports
+from mpd2.runs import Run, save_run
+from mpd2.table import load_cohort
+from mpd2.training import Callback, Progress, TrainingState
+
+NICENESS = 10  # others come first
+IDLE = 900.0  # seconds a worker waits for a job
+KEEP_EVERY = 5  # epochs between two checkpoints
+MEMORY = 0.7  # how much the pace of earlier epochs counts
+FAILED = 1
+
+TABLE = ROOT / "data" / "glaucoma.csv"
+
+
+def main(desk: socket.socket) -> int:
+    """Get ready, wait for a job and do it."""
+    os.nice(NICENESS)
+    with desk:
+        if not select.select([desk], [], [], 0)[0]:  # nobody waits yet
+            _warm_up()
+        if not select.select([desk], [], [], IDLE)[0]:
+            return 0
+        message, locks, _, _ = socket.recv_fds(desk, 4096, 1)
+    if not locks:  # nobody is there any more who could have one
+        return 0
+    return work(Job(Path(os.fsdecode(message))), Workshop.here())
+
+
+def work(job: Job, place: Workshop) -> int:
+    """Do a job to its end; what goes wrong is left in its status."""
+    _write_log_to(job.folder / LOG)
+    order = job.order
+    try:
+        with _limited(order.most_seconds):
+            run = _train(job, order)
+            _publish(job, order, run, place)
+    except Exception as error:
+        traceback.print_exc()
+        reason = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
+        _finish(job, job.status.model_copy(update={"state": "failed", "reason": reason}))
+        return FAILED
+    warnings = tuple(run.notes["problems"])
+    _finish(job, job.status.model_copy(update={"state": "done", "training": 0, "warnings": warnings}))
+    return 0
+
+
+def _train(job: Job, order: Order) -> Run:
+    cohort = _cohort(order.table)
+    if cohort.fingerprint != order.fingerprint:
+        raise UserError(f"{order.table}: has changed since the job was asked for; ask again")
+    fees = cohort.manifest.default_costs().fees
+    costs = Costs(order.cost_false_negative, order.cost_false_positive, fees)
+    state = _unfinished(job, order, cohort)
+    return fit_routers(
+        cohort,
+        costs,
+        order.configs,
+        device=order.device,
+        callbacks=(checkpointing(job.folder / CHECKPOINT, cohort, KEEP_EVERY), _telling(job, state)),
+        resume=state,
+    )
+
+
+def _publish(job: Job, order: Order, run: Run, place: Workshop) -> None:
+    """Keep the run with its predictions for every case, whole or not at all."""
+    cohort = _cohort(order.table)
+    about = order.model_dump(mode="json", include={"kind", "title", "changed_from", "changes"})
+    if order.conditions:
+        cells = {config.model_dump_json(): cell for config, cell in zip(order.configs, order.conditions, strict=True)}
+        trained = [order.configs[0].model_validate(dict(settings)) for settings in run.settings]
+        about["conditions"] = [cells[config.model_dump_json()] for config in trained]
+    policy = policy_of(run, cohort)
+    made = replace(run, notes={**run.notes, **about})
+    save_run(made, place.runs / job.name, policy, cohort, split_reports(made, policy, cohort))
+
+
+def _telling(job: Job, resumed: TrainingState | None) -> Callback:
+    """Writes every epoch into the history and how far the job is into its status."""
+    add = appending(job.folder / HISTORY, resumed.epoch if resumed else 0)
+    last, pace, spent = monotonic(), 0.0, job.status.seconds
+
+    def tell(progress: Progress) -> None:
+        nonlocal last, pace, spent
+        now = monotonic()
+        took, last = now - last, now
+        pace = took if pace == 0 else MEMORY * pace + (1 - MEMORY) * took
+        spent += took
+        add(progress.epoch, dict(progress.log), progress.load)
+        left = pace * (progress.epochs - progress.epoch) if progress.active.any() else 0.0
+        told = {"epoch": progress.epoch, "training": int(progress.active.sum()), "seconds": spent, "seconds_left": left}
+        job.write(job.status.model_copy(update=told))
+
+    return tell
+
+
+def _finish(job: Job, status: Status) -> None:
+    (job.folder / CHECKPOINT).unlink(missing_ok=True)
+    job.write(status.model_copy(update={"seconds_left": None, "process": None}))
+
+
+def _unfinished(job: Job, order: Order, cohort: Cohort) -> TrainingState | None:
+    """Where a worker before this one got to."""
+    path = job.folder / CHECKPOINT
+    if not path.exists():
+        return None
+    try:
+        return load_checkpoint(path, order.configs, cohort, pick_device(order.device))
+    except UserError as error:
+        print(f"starts anew: {error}", file=sys.stderr)
+        return None
+
+
+@lru_cache(maxsize=1)
+def _cohort(table: Path) -> Cohort:
+    return load_cohort(table)
+
+
+def _warm_up() -> None:
+    """One epoch of nothing in particular, so that every library is loaded and every cache filled."""
+    if TABLE.is_file():
+        cohort = _cohort(TABLE)
+        quick = PRESETS["studio"].but(network__width=2, training__epochs=1)
+        fit_routers(cohort, cohort.manifest.default_costs(), [quick])
+
+
+class _limited:
+    """A limit on the time a block may take, also where it hangs."""
+
+    def __init__(self, seconds: int) -> None:
+        self.seconds = seconds
+
+    def __enter__(self) -> None:
+        signal.signal(signal.SIGALRM, self._stop)
+        signal.alarm(self.seconds)
+
+    def __exit__(self, *_: object) -> None:
+        signal.alarm(0)
+
+    def _stop(self, number: int, frame: FrameType | None) -> None:
+        raise UserError(f"took longer than the {self.seconds} s a job may take; ask for fewer routers or epochs")
+
+
+def _write_log_to(path: Path) -> None:
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    for stream in (1, 2):
+        os.dup2(descriptor, stream)
+    os.close(descriptor)
+
+
+if __name__ == "__main__":
+    sys.exit(main(socket.socket(fileno=int(sys.argv[1]))))

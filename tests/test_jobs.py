@@ -1,0 +1,269 @@
+"""Jobs in processes of their own: started, watched, cancelled, killed, resumed, refused."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from time import monotonic, sleep
+
+import numpy as np
+import pytest
+from disk import full_disk, names
+from small_table import write_small_table
+
+from mpd2.cohort import Cohort
+from mpd2.config import PAPER
+from mpd2.errors import UserError
+from mpd2.jobs import crew, plan, queue, worker
+from mpd2.jobs.folder import CHECKPOINT, HISTORY, PLACE, ROOT, Job, Order, Status, Workshop, all_jobs
+from mpd2.jobs.history import read_history
+from mpd2.methods.router import fit_routers
+from mpd2.runs import load_predictions, load_run
+from mpd2.table import load_cohort
+
+PATIENCE = 120  # seconds, on a busy machine
+QUICK = PAPER.but(
+    network__width=6, training__epochs=4, training__warm_up=1, training__batch_size=16, training__learning_rate=0.01
+)
+LONG = QUICK.but(training__epochs=100, training__patience=100)
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory) -> Path:
+    return write_small_table(tmp_path_factory.mktemp("table"))
+
+
+@pytest.fixture(scope="module")
+def cohort(table) -> Cohort:
+    return load_cohort(table)
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch) -> Iterator[Workshop]:
+    """A workshop of its own; nothing is left running in it."""
+    monkeypatch.setenv(PLACE, str(tmp_path))
+    workshop = Workshop.here()
+    yield workshop
+    for job in reversed(all_jobs(workshop)):
+        queue.cancel(job, workshop)
+    crew.let_go()
+
+
+@pytest.fixture
+def order(cohort, table) -> Callable[..., Order]:
+    def make(config=QUICK, seeds=2, **more) -> Order:
+        costs = cohort.manifest.default_costs()
+        start = plan.Start("paper", "MPD² (paper)", PAPER, costs)
+        made = plan.training(plan.Wish(start, config, costs, title="mine"), seeds, table, cohort)
+        return made.model_copy(update=more)
+
+    return make
+
+
+def wait_until(holds: Callable[[], bool]) -> None:
+    end = monotonic() + PATIENCE
+    while not holds():
+        assert monotonic() < end, "waited in vain"
+        sleep(0.02)
+
+
+def ended(job: Job, place: Workshop) -> Status:
+    """How a job ends, with somebody tending the queue meanwhile."""
+
+    def over() -> bool:
+        queue.tend(place)
+        return job.status.state in ("done", "failed", "cancelled") and not job.is_held()
+
+    wait_until(over)
+    return job.status
+
+
+def assert_same_weights(job: Job, place: Workshop, cohort: Cohort) -> None:
+    """As if it had been trained here, without a stop."""
+    expected = fit_routers(cohort, cohort.manifest.default_costs(), job.order.configs)
+    made = load_run(place.runs / job.name)
+    for name, values in expected.arrays.items():
+        np.testing.assert_array_equal(made.arrays[name], values)
+
+
+def test_a_job_is_watched_from_its_order_to_a_whole_run(place, order, cohort):
+    job = queue.submit(order(), place)
+    assert job.status.state == "running"
+    status = ended(job, place)
+    assert (status.state, status.epoch, status.training, status.reason) == ("done", 4, 0, "")
+    history = read_history(job.folder / HISTORY)
+    assert history is not None
+    assert history.epoch.tolist() == [1, 2, 3, 4]
+    assert history.load.shape == (4, 2, cohort.readers)
+    run = load_run(place.runs / job.name)
+    assert history.chosen(job.order.configs).tolist() == run.notes["best_epoch"]
+    assert (run.notes["title"], run.notes["changed_from"]) == ("mine", "paper")
+    assert run.notes["changes"]["training__epochs"] == 4
+    assert load_predictions(place.runs / job.name, run, cohort).defer.shape == (2, len(cohort))
+    assert not (job.folder / CHECKPOINT).exists()
+    assert_same_weights(job, place, cohort)
+
+
+def test_two_jobs_run_one_after_the_other_and_a_cancelled_one_leaves_no_run(place, order):
+    first, second = queue.submit(order(LONG), place), queue.submit(order(), place)
+    assert [first.status.state, second.status.state] == ["running", "queued"]
+    wait_until(lambda: first.status.epoch >= 3)
+    assert second.status.state == "queued"
+    assert first.status.seconds_left is not None
+    queue.cancel(first, place)
+    assert first.status.state == "cancelled"
+    assert not first.is_held()
+    assert second.status.state == "running"
+    assert ended(second, place).state == "done"
+    assert names(place.runs) == [second.name]
+
+
+def test_a_killed_worker_is_replaced_and_ends_with_the_same_weights(place, order, cohort):
+    job = queue.submit(order(LONG), place)
+    wait_until(lambda: job.status.epoch >= 12)
+    os.killpg(job.status.process, signal.SIGKILL)
+    wait_until(lambda: not job.is_held())
+    status = ended(job, place)
+    assert (status.state, status.attempts) == ("done", 2)
+    assert read_history(job.folder / HISTORY).epoch.tolist() == list(range(1, 101))
+    assert_same_weights(job, place, cohort)
+
+
+def test_a_job_goes_on_when_the_server_that_started_it_is_gone(place, order, tmp_path):
+    (tmp_path / "order.json").write_text(order(LONG).model_dump_json())
+    server = (
+        "import os, sys; from mpd2.jobs import queue; from mpd2.jobs.folder import Order, Workshop;"
+        "order = Order.model_validate_json(open(sys.argv[1]).read());"
+        "queue.submit(order, Workshop.here()); os.kill(os.getpid(), 9)"
+    )
+    subprocess.run([sys.executable, "-c", server, str(tmp_path / "order.json")], cwd=ROOT, check=False)
+    (job,) = all_jobs(place)
+    wait_until(lambda: job.status.epoch >= 3)
+    assert (ended(job, place).state, job.status.attempts) == ("done", 1)
+
+
+@pytest.fixture
+def failing(place, order, monkeypatch) -> Callable[..., tuple[Job, Status]]:
+    """A job as a worker leaves it that does not get to the end; the worker is this process."""
+    monkeypatch.setattr(worker, "_write_log_to", lambda path: None)
+    monkeypatch.setattr(crew.Worker, "give", lambda waiting, job, lock: waiting.dismiss())
+
+    def fail(*what, disk: int | None = None, **more) -> tuple[Job, Status]:
+        job = queue.submit(order(*what, **more), place)
+        with job.held(), full_disk(disk) if disk else nullcontext():
+            assert worker.work(job, place) == worker.FAILED
+        return job, job.status
+
+    return fail
+
+
+def test_a_full_disk_is_told_and_leaves_no_half_run(place, failing):
+    job, status = failing(QUICK.but(network__width=64), disk=20_000)
+    assert status.state == "failed"
+    assert "could not be written: File too large" in status.reason
+    assert not place.runs.exists() or names(place.runs) == []
+    assert sorted(names(job.folder)) == ["history.jsonl", "job.json", "lock", "status.json"]
+
+
+def test_a_job_that_takes_too_long_is_stopped_with_the_reason(place, failing):
+    job, status = failing(LONG.but(training__epochs=500, training__patience=500), most_seconds=1)
+    assert status.state == "failed"
+    assert status.reason.startswith("took longer than the 1 s a job may take")
+    assert not (place.runs / job.name).exists()
+
+
+def test_a_table_that_changed_meanwhile_is_refused(failing):
+    _, status = failing(fingerprint="another")
+    assert status.state == "failed"
+    assert "has changed since" in status.reason
+
+
+def test_routers_that_all_come_to_grief_are_told(failing):
+    _, status = failing(QUICK.but(training__learning_rate=1e30))
+    assert status.state == "failed"
+    assert "no router could be trained" in status.reason
+
+
+def test_a_worker_that_dies_every_time_leaves_its_reason(place, order, monkeypatch):
+    monkeypatch.setattr(crew, "MODULE", "mpd2.no_such_worker")
+    status = ended(queue.submit(order(), place), place)
+    assert (status.state, status.attempts) == ("failed", queue.ATTEMPTS)
+    assert status.reason == f"its process ended with 1, {queue.ATTEMPTS} times"
+
+
+def test_a_worker_that_waits_ends_with_its_server(place):
+    waiting = crew.next_worker()
+    waiting.desk.close()
+    assert waiting.process.wait(timeout=PATIENCE) == 0
+
+
+# ---------------------------------------------------------------------------------- what is refused before it starts
+
+
+@pytest.mark.parametrize(("setting", "value"), [("budget__target", 1.4), ("budget__target", -0.1),
+                                                ("training__learning_rate", 0.0), ("objective__rank_decay", [2.0])])
+def test_a_wrong_value_or_an_impossible_budget_is_refused_by_name(setting, value):
+    with pytest.raises(UserError, match=setting.replace("__", r"\.")):
+        PAPER.but(**{setting: value})
+
+
+@pytest.mark.parametrize(("seeds", "epochs", "told"), [(0, 10, "routers: found 0"), (161, 1, "routers: found 161"),
+                                                       (1, 501, "epochs: found 501"), (100, 300, "30,000 in all")])
+def test_what_would_keep_the_server_busy_is_refused(order, seeds, epochs, told):
+    with pytest.raises(UserError, match=told):
+        order(QUICK.but(training__epochs=epochs), seeds)
+
+
+def test_a_device_that_is_not_there_is_refused(cohort, table):
+    costs = cohort.manifest.default_costs()
+    wish = plan.Wish(plan.Start("paper", "MPD²", PAPER, costs), QUICK, costs, device="quantum")
+    with pytest.raises(UserError, match="device: found 'quantum'"):
+        plan.training(wish, 1, table, cohort)
+
+
+def test_a_full_queue_is_refused_and_its_jobs_can_be_cancelled(place, order, monkeypatch):
+    monkeypatch.setattr(queue, "RUNNING", 0)
+    jobs = [queue.submit(order(), place) for _ in range(queue.WAITING)]
+    with pytest.raises(UserError, match=f"found {queue.WAITING} jobs waiting"):
+        queue.submit(order(), place)
+    assert all_jobs(place) == jobs
+    queue.cancel(jobs[0], place)
+    assert jobs[0].status.state == "cancelled"
+    with pytest.raises(UserError, match="is not over"):
+        queue.forget(jobs[1], place)
+    queue.forget(jobs[0], place)
+    assert all_jobs(place) == jobs[1:]
+
+
+def test_a_job_that_cannot_be_written_is_refused_whole(place, order):
+    place.jobs.parent.mkdir(exist_ok=True)
+    place.jobs.write_text("in the way")
+    with pytest.raises(UserError, match="jobs cannot be kept here"):
+        queue.submit(order(), place)
+    place.jobs.unlink()
+    with full_disk(100), pytest.raises(UserError, match="could not be written"):
+        queue.submit(order(), place)
+    assert all_jobs(place) == []
+
+
+def test_old_jobs_are_forgotten(place, order, monkeypatch):
+    monkeypatch.setattr(queue, "RUNNING", 0)
+    monkeypatch.setattr(queue, "KEPT", 1)
+    old, new = queue.submit(order(), place), queue.submit(order(), place)
+    for job in (old, new):
+        queue.cancel(job, place)
+    queue.tend(place)
+    assert all_jobs(place) == [new]
+
+
+def test_only_one_can_hold_a_job(place, order, monkeypatch):
+    monkeypatch.setattr(queue, "RUNNING", 0)
+    job = queue.submit(order(), place)
+    with job.held() as first, job.held() as second:
+        assert (first, second, job.is_held()) == (True, False, True)
+    assert not job.is_held()

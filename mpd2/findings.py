@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -92,6 +93,12 @@ class Figures:
         there = {key for rows in self.tables.values() if "cohort" in rows for key in rows["cohort"].unique()}
         return {entry.key: entry.name for entry in self.manifest.cohorts if entry.key in there}
 
+    @cached_property
+    def _rows(self) -> dict[str, list[dict[Hashable, Any]]]:
+        """Every table row by row: a page asks for dozens of figures, one after the other."""
+        tables = self.tables.items()
+        return {name: rows.rename(columns={"difference": "value"}).to_dict("records") for name, rows in tables}
+
     @property
     def seeds(self) -> int:
         """How many routers each condition of the ablations has."""
@@ -99,11 +106,9 @@ class Figures:
 
     def of(self, table: str, by: str = "method", **where: object) -> dict[str, Estimate]:
         """The figures of a table in the rows where its columns have the given values, by run name or another column."""
-        rows = self.tables[table]
-        rows = rows[np.logical_and.reduce([rows[column] == value for column, value in where.items()])]
-        named = rows.rename(columns={"difference": "value"}).to_dict("records")
+        rows = [row for row in self._rows[table] if all(row[column] == value for column, value in where.items())]
         known = ("value", "low", "high", "sd", "published", "title")
-        return {str(row[by]): Estimate(**{name: row[name] for name in known if name in row}) for row in named}
+        return {str(row[by]): Estimate(**{name: row[name] for name in known if name in row}) for row in rows}
 
     def against(self, router: str, metric: str) -> dict[str, Estimate]:
         """What each compared method has more than the router, on the same cases."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, is_dataclass
 from functools import lru_cache, wraps
 from hashlib import blake2b
 from typing import Any, ParamSpec, TypeVar
@@ -42,13 +42,17 @@ def remembered(size: int) -> Callable[[Callable[Given, Made]], Callable[Given, M
 
 
 def fingerprint(value: object) -> bytes:
-    """Equal for what reads the same: tables with their index, plain values, and collections of these.
+    """Equal for what reads the same: tables with their index, plain values, collections and dataclasses of these.
 
     >>> fingerprint(["a", "b"]) == fingerprint(["b", "a"]), fingerprint({"a", "b"}) == fingerprint({"b", "a"})
     (False, True)
     """
     if isinstance(value, pd.DataFrame):
         return _digest([_as_bytes(value)])
+    if isinstance(value, pd.Series):
+        return _digest([b"series", fingerprint(value.to_frame("values")), repr(value.name).encode()])
+    if is_dataclass(value):
+        return _digest([b"object", *(fingerprint(getattr(value, part.name)) for part in fields(value))])
     if value is None or isinstance(value, str | int | float):
         return _digest([type(value).__name__.encode(), str(value).encode()])
     if isinstance(value, Mapping):

@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mpd2.remember import fingerprint, remembered
+from mpd2.sidebyside import SideBySide
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 VALUES = st.recursive(
@@ -42,6 +43,16 @@ def test_a_copy_of_a_table_is_the_same_and_any_change_is_another(table: pd.DataF
     ]
     assert fingerprint(table.copy()) == fingerprint(table)
     assert len({fingerprint(each) for each in [table, *changed]}) == 1 + len(changed)
+
+
+def test_an_object_is_what_its_parts_are(table: pd.DataFrame) -> None:
+    def sheet(**changes: object) -> SideBySide:
+        parts = {"titles": table["name"], "values": table, "cells": table, "best": table}
+        return SideBySide(**{**parts, **changes})
+
+    others = [sheet(titles=table["name"].rename("who")), sheet(titles=table["name"].iloc[::-1]), sheet(best=table[:1])]
+    assert fingerprint(sheet()) == fingerprint(sheet(values=table.copy()))
+    assert len({fingerprint(each) for each in [sheet(), *others]}) == 4
 
 
 def test_what_was_made_once_is_not_made_again(table: pd.DataFrame) -> None:

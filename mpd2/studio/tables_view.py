@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from copy import deepcopy
 
 import pandas as pd
 import streamlit as st
 
 from mpd2.figures.common import METRIC_NAMES
+from mpd2.remember import remembered
 from mpd2.sidebyside import BEST, PRINTED, TIED, Columns, SideBySide
 from mpd2.studio import widgets
 from mpd2.studio.texts import GLOSSARY
@@ -25,6 +27,7 @@ HELP = {
     "ClinicalCost": GLOSSARY["Clinical cost"],
     "ExpertCost": GLOSSARY["Expert cost"],
     "TotalCost": GLOSSARY["Total cost"],
+    "TotalGap": "Total cost less that of the active run, on the same resampled cases; below 0 the method is cheaper.",
     "Routed": "Number of cases sent to a reader, mean over trained copies of the method.",
     "Top1": GLOSSARY["Top-1 share"],
     "Top2": "Share of all sent cases that go to the two busiest readers.",
@@ -87,7 +90,7 @@ def wide_table(
     width = INTERVAL_WIDTH if roomy else None
     helps = {name: st.column_config.Column(help=HELP[metric], width=width) for (_, metric), name in columns.items()}
     st.dataframe(
-        _styled(table, head, active, unranked),
+        deepcopy(_styled(table, head, active, unranked)),  # drawing one changes it
         hide_index=True,
         height="content",
         column_config={head: st.column_config.Column(pinned=True, width=230), **helps},
@@ -103,24 +106,25 @@ def heads(metrics: Iterable[str], cohort: str, prefix: str = "") -> dict[tuple[s
     return {(cohort, metric): _capital(f"{prefix} {METRIC_NAMES[metric]}".strip()) for metric in metrics}
 
 
+@remembered(64)
 def _styled(table: SideBySide, head: str, active: str, unranked: Collection[str]) -> pd.io.formats.style.Styler:
     frame = table.values.copy()
     frame.insert(0, head, table.titles)
-    bold = table.best.map({True: "font-weight: bold", False: ""}.get).reindex(columns=frame.columns, fill_value="")
-
-    def row_colour(row: pd.Series) -> list[str]:
-        if row.name == active:
-            return [f"background-color: {ROUTER.colour}{TINT}"] * len(row)
-        grey = str(row.name).startswith(PRINTED) or row.name in unranked
-        return [f"color: {OTHER.colour}" if grey else ""] * len(row)
-
-    styled = frame.style.apply(row_colour, axis=1).apply(lambda _: bold, axis=None)
+    looks = table.best.map({True: "font-weight: bold; ", False: ""}.get).reindex(columns=frame.columns, fill_value="")
+    looks = looks.add([_row_colour(str(row), active, unranked) for row in looks.index], axis=0)
+    styled = frame.style.apply(lambda _: looks, axis=None)
     for row, cells in table.cells.iterrows():  # a formatter sees the value alone, and equal values may read otherwise
         constant: dict[object, str | Callable[[object], str] | None] = {
             column: _always(cell) for column, cell in cells.items()
         }
         styled = styled.format(constant, subset=([row], list(constant)))
     return styled
+
+
+def _row_colour(row: str, active: str, unranked: Collection[str]) -> str:
+    if row == active:
+        return f"background-color: {ROUTER.colour}{TINT}"
+    return f"color: {OTHER.colour}" if row.startswith(PRINTED) or row in unranked else ""
 
 
 def _always(text: str) -> Callable[[object], str]:

@@ -50,7 +50,7 @@ def answer() -> None:
     st.caption(
         f"{other} is the cheapest other method that can be deployed. Differences are on the same resampled cases, so "
         "chance that hits both cancels out; the busiest reader's is not, and its interval is wider than it need be. "
-        "Small curves: the cost as more cases are sent, the surest first, from none (left) to all with a reader (right)."
+        "Small curves: the cost as more cases are sent, surest first, from none (left) to all with a reader (right)."
     )
 
 

@@ -10,21 +10,17 @@ import numpy as np
 import pandas as pd
 
 from mpd2.figures.drawing import drawn_once
+from mpd2.figures.labels import PLACES, places
 from mpd2.theme import AI, ALARM, OTHER, READER, ROUTER, SEQUENCE, Mark
 
 SHARES = alt.Scale(domain=[0, 1])
 EVERY_LABEL = alt.Axis(labelLimit=220, labelOverlap=False)
 ROW = 26  # pixels a reader
 AROUND = 130  # pixels for title, legend and axis
-RIGHT_UP_TO = 0.9  # specificity beyond which there is no room to the right
-PLACES: dict[str, dict[str, Any]] = {
-    "above": {"align": "right", "dx": -7, "dy": -7},
-    "below": {"align": "right", "dx": -7, "dy": 8},
-    "right": {"align": "left", "dx": 7, "dy": 8},
-}
 DARK_FROM = 0.55  # share of the colour scale from which text on it is white
 READER_ALONE = "reader alone"
 HEIGHT = 480
+NARROW, INNER_HEIGHT = 310, 360  # pixels at least between the axes of a chart of that height
 
 
 @drawn_once
@@ -87,25 +83,22 @@ def operating_points(points: pd.DataFrame, run: str) -> alt.LayerChart:
     upright = base.mark_rule(opacity=0.35).encode(y=alt.Y("Sens_low:Q", scale=upright_scale), y2="Sens_high:Q")
     dots = base.mark_point(filled=True, size=120, opacity=1).encode(shape=shape)
     labels = [
-        base.transform_filter(f"datum.label == '{place}'")
-        .mark_text(fontSize=10, **offset)
+        base.transform_filter(f"datum.label == '{side}'")
+        .mark_text(**place.mark())
         .encode(text="title:N", color=alt.value(OTHER.colour))
-        for place, offset in PLACES.items()
+        for side, place in PLACES.items()
     ]
     title = "Sensitivity against specificity"
     return alt.LayerChart(layer=[across, upright, dots, *labels]).properties(title=title, height=HEIGHT)
 
 
-def label_places(points: pd.DataFrame) -> pd.Series[str]:
-    """Where each reader's name stands: by turns above and below in order of height, so that neighbours do not collide.
-
-    The AI and the run, which the legend names, have none.
-    """
-    below = points.loc[points["kind"] == "reader", "Sens"].rank(method="first") % 2 == 0
-    right = points["Spec"] < RIGHT_UP_TO
-    places = pd.Series("", index=points.index)
-    places[below.index] = np.where(~below, "above", np.where(right[below.index], "right", "below"))
-    return places
+def label_places(points: pd.DataFrame) -> list[str]:
+    """Where each reader's name stands, in a narrow chart as on a wide screen; the legend names the AI and the run."""
+    corner = np.array([_floor(points[f"{metric}_low"]) for metric in ("Spec", "Sens")])
+    shares = (points[["Spec", "Sens"]].to_numpy(float) - corner) / (1 - corner)
+    pixels = np.column_stack([NARROW * shares[:, 0], INNER_HEIGHT * (1 - shares[:, 1])])
+    names = points["title"].where(points["kind"] == "reader", "").tolist()
+    return places(pixels, names, NARROW, INNER_HEIGHT)
 
 
 @drawn_once
@@ -263,8 +256,12 @@ def _marked(marks: Mapping[str, Mark]) -> tuple[alt.Color, alt.Shape]:
 
 
 def _up_to_one(values: pd.Series[float]) -> alt.Scale:
-    """From the tenth below the least value to 1."""
-    return alt.Scale(domain=[np.floor(10 * values.min()) / 10, 1.0], nice=False)
+    return alt.Scale(domain=[_floor(values), 1.0], nice=False)
+
+
+def _floor(values: pd.Series[float]) -> float:
+    """The tenth below the least value."""
+    return float(np.floor(10 * values.min()) / 10)
 
 
 def _on(field: str) -> Any:

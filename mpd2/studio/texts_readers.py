@@ -10,7 +10,7 @@ BARBELL = (
 )
 POINTS = (
     "Up and to the right is better. Readers are on their own cases, the AI and the run on all cases of the slice. "
-    "Lines are 95 % intervals."
+    "Lines are 95 % intervals. Where there is no room for a reader's name, the pointer tells it."
 )
 SHEET = (
     "Fees are in units of clinical cost; the tier follows from the fee. The difference is the run's F1 less the "

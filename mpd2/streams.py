@@ -25,6 +25,7 @@ class Purpose(IntEnum):
     DROPOUT = 3
     DEAL = 4
     LOCAL = 5
+    SEARCH = 6
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0) -> np.random.Generator:

@@ -26,11 +26,17 @@ def run(args: Namespace) -> int:
     """Train, or go on with, what was asked for; save it and print what the val cases cost."""
     out = args.out or Path("runs") / args.preset
     configs = population(args)
-    _check_place(out, args.force)
-    cohort = cohort_of(args.table)
+    check_place(out, args.force)
+    keep_population(cohort_of(args.table), configs, out, args.device)
+    print(f"for the test cases: python -m mpd2 evaluate {out} --table {args.table}")
+    return 0
+
+
+def keep_population(cohort: Cohort, configs: list[Config], out: Path, device: str) -> None:
+    """Train, or go on with, a population; save it as a run and print what the val cases cost."""
     checkpoint = out.with_name(f"{out.name}.checkpoint.safetensors")
     start = perf_counter()
-    trained = _fit(cohort, configs, checkpoint, args.device)
+    trained = _fit(cohort, configs, checkpoint, device)
     seconds = perf_counter() - start
     policy = policy_of(trained, cohort)
     reports = split_reports(trained, policy, cohort)
@@ -40,8 +46,6 @@ def run(args: Namespace) -> int:
         print(f"warning: {problem}", file=sys.stderr)
     routers = "1 router" if trained.members == 1 else f"{trained.members} routers"
     print(f"{out}: {routers} trained in {seconds:.0f} s; the val cases\n\n{describe(reports['val'])}\n")
-    print(f"for the test cases: python -m mpd2 evaluate {out} --table {args.table}")
-    return 0
 
 
 def population(args: Namespace) -> list[Config]:
@@ -61,7 +65,8 @@ def population(args: Namespace) -> list[Config]:
     return [config.but(seed=seed) for seed in seeds]
 
 
-def _check_place(out: Path, force: bool) -> None:
+def check_place(out: Path, force: bool) -> None:
+    """Refuse a place where a run would replace something it must not."""
     if out.exists() and not force:
         raise UserError(f"{out}: is already there; choose another place with --out, or replace it with --force")
     if out.exists() and not (out / CONFIG).is_file():

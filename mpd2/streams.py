@@ -26,6 +26,7 @@ class Purpose(IntEnum):
     DEAL = 4
     LOCAL = 5
     SEARCH = 6
+    BOOTSTRAP = 7
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0) -> np.random.Generator:

@@ -3,44 +3,35 @@
 import streamlit as st
 
 from mpd2 import roster
-from mpd2.agreement import FEWEST, against_ai, agreement
+from mpd2.agreement import FEWEST
 from mpd2.figures import readers as figures
-from mpd2.studio import frame, store, widgets
+from mpd2.studio import frame, reader_store, widgets
 from mpd2.studio import texts_readers as texts
 
 about = frame.open_page("readers")
-evidence, weights = store.evidence(about), store.weights(about)
-cases, outcome = evidence.cohort, evidence.outcomes[about.run]
-
-wins = store.table("wins", about).query("method == @about.run").iloc[0]
-gaps = store.table("gaps", about).query("method == @about.run")
-matched = store.table("readers", about)
-sheet = roster.sheet(matched, gaps, cases)
-points = roster.operating_points(matched, store.table("overall", about), about.run)
-
-told = roster.beaten(wins)
-st.markdown(told)
+facts = reader_store.readers(about)
+st.markdown(facts.told)
 
 st.subheader("How good is each reader?", anchor=False, help=texts.MATCHED)
 left, right = st.columns(2, gap="large")
 with left:
     widgets.chart(
-        figures.f1_barbell(sheet, outcome.title),
-        table=sheet,
+        figures.f1_barbell(facts.sheet, facts.title),
+        table=facts.sheet,
         key="reader_f1",
-        alt_text=f"Each reader's F1 beside that of the run on the same cases. {told}",
+        alt_text=f"Each reader's F1 beside that of the run on the same cases. {facts.told}",
         note=texts.BARBELL,
     )
 with right:
     widgets.chart(
-        figures.operating_points(points, outcome.title),
-        table=points,
+        figures.operating_points(facts.points, facts.title),
+        table=facts.points,
         key="reader_points",
         alt_text="Sensitivity against specificity of every reader, of the AI and of the run",
         note=texts.POINTS,
     )
 widgets.data_table(
-    sheet.drop(columns="reader"),
+    facts.sheet.drop(columns="reader"),
     key="reader_sheet",
     alt_text="Each reader's tier, fee and figures, and the run's F1 on the same cases",
     columns={
@@ -67,7 +58,6 @@ widgets.data_table(
 st.caption(texts.SHEET)
 
 st.subheader("Who gets the work, and who could?", anchor=False)
-load, availability = roster.load(outcome, cases, weights), roster.availability(cases)
 left, right = st.columns(2, gap="large")
 with left:
     capacity = st.number_input(
@@ -75,34 +65,33 @@ with left:
         bind="query-params", help=texts.CAPACITY,
     )  # fmt: skip
     widgets.chart(
-        figures.load(load, capacity),
-        table=load,
+        figures.load(facts.load, capacity),
+        table=facts.load,
         key="reader_load",
         alt_text="Cases sent to each reader, mean over routers, and how much the routers lean to each",
         note=texts.LOAD,
     )
-    st.markdown(roster.busiest(load, capacity))
+    st.markdown(roster.busiest(facts.load, capacity))
 with right:
     widgets.chart(
-        figures.availability(availability),
-        table=availability,
+        figures.availability(facts.availability),
+        table=facts.availability,
         key="reader_availability",
         alt_text="Share of each cohort's cases in which each reader can be asked",
         note=texts.AVAILABILITY,
     )
 
 st.subheader("Do they say the same?", anchor=False)
-pairs, contradictions = agreement(cases, weights), against_ai(cases)
 widgets.chart(
-    figures.kappa(pairs),
-    table=pairs,
+    figures.kappa(facts.pairs),
+    table=facts.pairs,
     key="reader_kappa",
     alt_text="Cohen's kappa of every two readers and of each with the AI, with their common cases",
     note=texts.KAPPA.format(fewest=FEWEST),
 )
 widgets.chart(
-    figures.disagreement(contradictions),
-    table=contradictions,
+    figures.disagreement(facts.contradictions),
+    table=facts.contradictions,
     key="reader_disagreement",
     alt_text="How often each reader contradicts the AI, and who is then right",
     note=texts.DISAGREEMENT,

@@ -14,6 +14,7 @@ from plotly.subplots import make_subplots
 
 from mpd2.figures.drawing import drawn_once
 from mpd2.regions import AI
+from mpd2.remember import remembered
 from mpd2.theme import AI as AI_MARK
 from mpd2.theme import ALARM, CATEGORIES, OTHER, READER, ROUTER, Mark
 
@@ -23,6 +24,7 @@ EDGE = "rgba(128, 128, 128, 0.55)"  # keeps the lightest and the darkest point v
 PLOTLY_SHAPES = {"cross": "x"}  # where Plotly's name of a Vega shape differs
 LARGER = {"triangle-up": 1.4, "triangle-down": 1.4, "diamond": 1.25}  # shapes that look small for their size
 FADED = 0.2
+KEPT = 16  # maps, a megabyte each
 
 REGION, REST = Mark(ROUTER.colour, "diamond"), Mark(OTHER.colour, "circle")
 
@@ -61,6 +63,7 @@ PAINTS: Mapping[str, Paint] = {
 """Everything the one large panel can be coloured by."""
 
 
+@remembered(KEPT)
 def four_panels(table: pd.DataFrame, picked: Collection[str] = ()) -> go.Figure:
     """Who is right where, and what is deferred: four maps that move together. `table`: `regions.cases` with x and y."""
     titles = [paint.title for paint, _ in PANELS.values()]
@@ -80,6 +83,7 @@ def four_panels(table: pd.DataFrame, picked: Collection[str] = ()) -> go.Figure:
     return _finished(figure, height=760)
 
 
+@remembered(KEPT)
 def one_panel(table: pd.DataFrame, name: str, picked: Collection[str] = ()) -> go.Figure:
     """One large map, coloured by one of PAINTS."""
     paint = PAINTS[name]
@@ -167,8 +171,8 @@ def _points(
 ) -> go.Scattergl:
     chosen = np.flatnonzero(cases["case_id"].isin(list(picked))).tolist() if picked else None
     return go.Scattergl(
-        x=cases["x"].to_numpy(),
-        y=cases["y"].to_numpy(),
+        x=cases["x"].to_numpy(np.float32),
+        y=cases["y"].to_numpy(np.float32),
         mode="markers",
         customdata=cases["case_id"].to_numpy(object),
         text=_told(cases),

@@ -14,7 +14,7 @@ from mpd2.cohort import UNKNOWN, Cohort
 from mpd2.config import PAPER
 from mpd2.errors import UserError
 from mpd2.methods import METHODS, NOT_DEPLOYABLE, decisions_of, policy_of
-from mpd2.methods.base import Method
+from mpd2.methods.base import Decider, Method
 from mpd2.methods.router import Mpd2, fit_routers
 from mpd2.methods.stacked import Learned
 from mpd2.metrics import evaluate
@@ -81,8 +81,8 @@ def test_a_run_has_one_member_a_seed_in_every_array(key: str) -> None:
 @every_method
 def test_an_absent_reader_is_never_asked(key: str) -> None:
     decisions = decisions_of(fitted(key), SMALL)
-    members, cases, _ = np.nonzero(decisions.consulted != NOBODY)
-    assert SMALL.available[cases, decisions.consulted[members, cases, 0]].all()
+    members, cases, steps = np.nonzero(decisions.consulted != NOBODY)
+    assert SMALL.available[cases, decisions.consulted[members, cases, steps]].all()
 
 
 @every_method
@@ -95,12 +95,19 @@ def test_every_policy_lies_on_the_simplex_of_the_available(key: str) -> None:
 
 
 @every_method
-def test_with_no_reader_available_every_method_is_ai_only(key: str) -> None:
+def test_with_no_reader_available_no_method_asks_and_the_ai_decides(key: str) -> None:
     alone = SMALL.with_available(np.zeros(SMALL.readers, bool))
     decisions = decisions_of(fitted(key), alone)
     assert not decisions.deferred.any()
-    assert (decisions.label == SMALL.ai_label).all()
+    assert isinstance(METHODS[key], Decider) or (decisions.label == SMALL.ai_label).all()
     assert (policy_of(fitted(key), alone).defer == 0).all()
+
+
+@every_method
+def test_whom_a_method_asks_first_follows_from_its_policy(key: str) -> None:
+    run = fitted(key)
+    first = decisions_of(run, SMALL).consulted[..., 0]
+    assert np.array_equal(first + 1, choose(policy_of(run, SMALL), run.rule))
 
 
 @every_method
@@ -123,7 +130,7 @@ def test_a_member_is_what_its_seed_gives_alone(key: str) -> None:
     assert np.allclose(alone.actions[0], policy_of(fitted(key), SMALL).actions[1], atol=1e-5)
 
 
-@pytest.mark.parametrize("key", [*LEARNED, "mpd2", "random-reader"])
+@pytest.mark.parametrize("key", [*LEARNED, "mpd2", "mpd2-plus", "random-reader"])
 def test_another_seed_gives_another_policy(key: str) -> None:
     policy = policy_of(fitted(key), SMALL)
     assert not np.allclose(policy.actions[0], policy.actions[1], atol=1e-4)

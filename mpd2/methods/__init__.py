@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from mpd2.cohort import Cohort
 from mpd2.errors import UserError
-from mpd2.methods.base import Method
+from mpd2.methods.base import Decider, Method
 from mpd2.methods.hemmer import Hemmer
 from mpd2.methods.keswani import Keswani
 from mpd2.methods.mao import Mao
 from mpd2.methods.narasimhan import Narasimhan
+from mpd2.methods.plus import Plus
 from mpd2.methods.router import Mpd2
 from mpd2.methods.simple import AiOnly, AlwaysDefer, BestReader, Oracle, RandomReader, Threshold
 from mpd2.methods.verma import Verma
@@ -17,6 +18,7 @@ from mpd2.runs import Run
 
 _ALL: tuple[Method, ...] = (
     Mpd2(),
+    Plus(),
     AiOnly(),
     Mao(),
     Mao(cost_aware=False),
@@ -44,12 +46,19 @@ NOT_DEPLOYABLE = frozenset({Oracle.key})
 
 def policy_of(run: Run, cohort: Cohort) -> Policy:
     """The policy of every member of a run for the cases of `cohort`, [E, N]."""
-    if run.method not in METHODS:
-        raise UserError(f"method: found {run.method!r}, expected one of {', '.join(METHODS)}")
-    run.check_readers(cohort)
-    return METHODS[run.method].policy(run, cohort).rounded()
+    return _method_of(run, cohort).policy(run, cohort).rounded()
 
 
 def decisions_of(run: Run, cohort: Cohort) -> Decisions:
-    """What every member of a run does with every case, by the run's own rule."""
+    """What every member of a run does with every case, [E, N]: as its method decides, or by the run's rule."""
+    method = _method_of(run, cohort)
+    if isinstance(method, Decider):
+        return method.decide(run, cohort)
     return route(policy_of(run, cohort), cohort, run.rule)
+
+
+def _method_of(run: Run, cohort: Cohort) -> Method:
+    if run.method not in METHODS:
+        raise UserError(f"method: found {run.method!r}, expected one of {', '.join(METHODS)}")
+    run.check_readers(cohort)
+    return METHODS[run.method]

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
+from mpd2.asking import FREE_OF_PRICES, Prices
 from mpd2.cohort import Cohort
 from mpd2.costs import Costs
-from mpd2.policy import Policy
+from mpd2.policy import Decisions, Policy
 from mpd2.runs import Run
 
 
@@ -31,3 +32,16 @@ class Method(Protocol):
 
     def policy(self, run: Run, cohort: Cohort) -> Policy:
         """The soft policy of every member, [E, N] and [E, N, M]."""
+
+
+@runtime_checkable
+class Decider(Protocol):
+    """A method that also decides by itself: it may ask several readers, and end with a label nobody of them gave.
+
+    The policy is then only about whom it asks first.
+    """
+
+    def decide(
+        self, run: Run, cohort: Cohort, costs: Costs | None = None, prices: Prices = FREE_OF_PRICES
+    ) -> Decisions:
+        """Whom every member asks, in order, and the label it ends with, under the run's costs or others."""

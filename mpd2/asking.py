@@ -1,0 +1,225 @@
+"""Whom to ask, and when to stop: the expected cost of deciding now against that of hearing one more reader.
+
+A belief is the joint probability of the truth and of what was said, (P(healthy, said), P(sick, said)). Hearing an
+answer multiplies it by the answer's likelihoods; nothing is ever divided, so that certainty needs no special case and
+the order of answers cannot matter. Answers are taken to be independent given truth and state.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import perm
+
+import numpy as np
+
+from mpd2.arrays import Bools, Floats, Ints
+from mpd2.cohort import UNKNOWN
+from mpd2.costs import Costs
+from mpd2.errors import UserError
+from mpd2.policy import NOBODY, Decisions
+
+LIMITS = (1, 2, 3)  # how many readers may be asked about a case
+PATHS = 12_000  # ways an enquiry about one case can go that are still followed to the end; enough for 12 readers
+CHUNK = 2_000_000  # ways followed at once, so that memory does not grow with the table
+CHEAPER = -1  # a label that is whichever error is expected to cost less
+
+
+@dataclass(frozen=True)
+class Prices:
+    """What a deferred case and a consultation cost beyond the fee, λ; only decisions see them, no bill does.
+
+    A budget, a capacity or a reserve is a price above 0, an operating point that asks more one below 0.
+    """
+
+    deferral: float = 0.0
+    readers: tuple[float, ...] = ()  # one a reader; none means 0 for all
+
+    def __post_init__(self) -> None:
+        for price in (self.deferral, *self.readers):
+            if not price > -np.inf:
+                raise UserError(f"prices: found {price}, expected numbers, or infinity for what is out of the question")
+
+    def fees(self, costs: Costs) -> Floats:
+        """Fee and price of each consultation together, [M]."""
+        if self.readers and len(self.readers) != len(costs.fees):
+            raise UserError(f"prices: found {len(self.readers)}, expected one for each of {len(costs.fees)} readers")
+        return np.array(costs.fees) + np.array(self.readers or (0.0,) * len(costs.fees))
+
+
+FREE_OF_PRICES = Prices()
+
+
+@dataclass(frozen=True, eq=False)
+class Outlook:
+    """What is believed of N cases before anybody is asked. Leading axes, if any, are members of a population."""
+
+    prior: Floats  # [..., N] P(glaucoma | state)
+    answers: Floats  # [..., N, M, 2] P(reader says glaucoma | truth 0, 1)
+    available: Bools  # [N, M]
+    kept: Ints  # [N] the label of a case nobody is asked about; CHEAPER where the posterior decides
+    fuse: bool = True  # whether the posterior has the last word, or the reader heard last
+
+    def together(self) -> Outlook:
+        """One outlook for a population: the mean of its members' beliefs, [E, N] to [N]."""
+        return replace(self, prior=self.prior.mean(0), answers=self.answers.mean(0))
+
+
+@dataclass(frozen=True, eq=False)
+class _Enquiries:
+    """R enquiries under way, each about one of B (member, case) pairs."""
+
+    pair: Ints  # [R]
+    belief: Floats  # [R, 2] P(truth 0 or 1, and what was said)
+    open: Bools  # [R, M] who can still be asked
+    label: Ints  # [R] the label if it ends here, or CHEAPER
+
+    def rows(self, index: np.ndarray | slice) -> _Enquiries:
+        return _Enquiries(self.pair[index], self.belief[index], self.open[index], self.label[index])
+
+
+@dataclass(frozen=True, eq=False)
+class _Terms:
+    """What everything costs while deciding, and what readers answer."""
+
+    likelihood: Floats  # [B, M, 2, 2] P(answer 0 or 1 | truth 0 or 1)
+    fees: Floats  # [M] with prices
+    errors: Floats  # [2] cost of a false alarm and of a miss
+    fuse: bool
+
+
+def first_gain(outlook: Outlook, costs: Costs, limit: int, prices: Prices = FREE_OF_PRICES) -> Floats:
+    """What first asking each reader is expected to save against deciding now, [..., N, M]; −∞ for an absent reader.
+
+    Whatever is asked after that, up to `limit` readers in all, is counted in.
+    """
+    terms, start = _begin(outlook, costs, prices)
+    saved = _stop(start, terms)[:, None] - _asking(start, terms, _depth(limit, outlook)) - prices.deferral
+    return saved.reshape(outlook.answers.shape[:-1])
+
+
+def decide(outlook: Outlook, words: Ints, costs: Costs, limit: int, prices: Prices = FREE_OF_PRICES) -> Decisions:
+    """Ask whoever pays most until nobody does, hear them, and give the label of the smaller expected cost.
+
+    `words` is what readers say, [N, M]; where that is UNKNOWN, the enquiry waits there and so does the label.
+    """
+    terms, state = _begin(outlook, costs, prices)
+    pairs, members = len(state.pair), outlook.prior.size // max(len(outlook.available), 1)
+    said = np.tile(words, (members, 1))  # [B, M]
+    consulted = np.full((pairs, limit), NOBODY)
+    waiting = np.zeros(pairs, bool)
+    active = np.arange(pairs)
+    for step in range(limit):
+        under_way = state.rows(active)
+        asking = _asking(under_way, terms, _depth(limit - step, outlook)) + (prices.deferral if step == 0 else 0.0)
+        best = asking.argmin(-1) if asking.size else np.zeros(len(active), int)
+        pays = _stop(under_way, terms) - asking[np.arange(len(active)), best] > 0 if asking.size else best > 0
+        active, best = active[pays], best[pays]
+        consulted[active, step] = best
+        answer = said[active, best]
+        waiting[active[answer == UNKNOWN]] = True
+        active, best, answer = (part[answer != UNKNOWN] for part in (active, best, answer))
+        heard = _heard(state.rows(active), terms, best, answer)
+        state.belief[active], state.open[active], state.label[active] = heard.belief, heard.open, heard.label
+    label = np.where(waiting, UNKNOWN, _labels(state, terms))
+    shape = outlook.prior.shape
+    return Decisions(consulted.reshape(*shape, limit), label.reshape(shape))
+
+
+def checked_limit(limit: int) -> int:
+    """How many readers may be asked, refused unless one of LIMITS."""
+    if limit not in LIMITS:
+        raise UserError(f"readers asked about a case: found {limit}, expected one of {', '.join(map(str, LIMITS))}")
+    return limit
+
+
+def ways(readers: int, depth: int) -> int:
+    """In how many ways an enquiry of `depth` readers can go: whom is asked, in which order, and what they say.
+
+    >>> ways(12, 3)
+    10560
+    """
+    return perm(readers, depth) * 2**depth
+
+
+def _depth(limit: int, outlook: Outlook) -> int:
+    """How many answers are looked ahead: all there may be, or where readers are too many as many as can be followed."""
+    readers = outlook.available.shape[-1]
+    return max(depth for depth in range(1, limit + 1) if depth == 1 or ways(readers, depth) <= PATHS)
+
+
+def _begin(outlook: Outlook, costs: Costs, prices: Prices) -> tuple[_Terms, _Enquiries]:
+    members = outlook.prior.size // max(len(outlook.available), 1)
+    prior, said = outlook.prior.ravel(), outlook.answers.reshape(-1, *outlook.answers.shape[-2:])  # [B], [B, M, 2]
+    fees = prices.fees(costs)
+    payable = np.isfinite(fees)
+    terms = _Terms(
+        likelihood=np.stack([1 - said, said], axis=-2),
+        fees=np.where(payable, fees, 0.0),
+        errors=np.array([costs.false_positive, costs.false_negative]),
+        fuse=outlook.fuse,
+    )
+    start = _Enquiries(
+        pair=np.arange(len(prior)),
+        belief=np.column_stack([1 - prior, prior]),
+        open=np.tile(outlook.available & payable, (members, 1)),
+        label=np.tile(outlook.kept, members),
+    )
+    return terms, start
+
+
+def _stop(enquiries: _Enquiries, terms: _Terms) -> Floats:
+    """Expected cost of giving the label now, times the probability of having come here, [R]."""
+    alarm, miss = (terms.errors * enquiries.belief).T  # the cost if the label is 1, and if it is 0
+    return np.choose(enquiries.label + 1, [np.minimum(alarm, miss), miss, alarm])
+
+
+def _labels(enquiries: _Enquiries, terms: _Terms) -> Ints:
+    alarm, miss = (terms.errors * enquiries.belief).T
+    return np.where(enquiries.label == CHEAPER, miss >= alarm, enquiries.label).astype(np.int64)
+
+
+def _heard(enquiries: _Enquiries, terms: _Terms, reader: np.ndarray, answer: np.ndarray) -> _Enquiries:
+    """The enquiries after each has heard one answer."""
+    likelihood = terms.likelihood[enquiries.pair, reader, answer]  # [R, 2]
+    still_open = enquiries.open.copy()
+    still_open[np.arange(len(reader)), reader] = False
+    label = np.full(len(reader), CHEAPER) if terms.fuse else answer
+    return _Enquiries(enquiries.pair, enquiries.belief * likelihood, still_open, label)
+
+
+def _asking(enquiries: _Enquiries, terms: _Terms, depth: int) -> Floats:
+    """Expected cost of asking each reader next and going on as well as can be, [R, M]; ∞ where that is impossible."""
+    readers = enquiries.open.shape[1]
+    size = max(1, CHUNK // ways(readers, depth)) if readers >= depth else max(len(enquiries.pair), 1)
+    parts = [
+        _asking_chunk(enquiries.rows(slice(start, start + size)), terms, depth)
+        for start in range(0, max(len(enquiries.pair), 1), size)
+    ]
+    return np.concatenate(parts)
+
+
+def _asking_chunk(enquiries: _Enquiries, terms: _Terms, depth: int) -> Floats:
+    row, reader = np.nonzero(enquiries.open)
+    here = enquiries.rows(row)
+    cost = terms.fees[reader] * here.belief.sum(-1)
+    for answer in (0, 1):
+        after = _heard(here, terms, reader, np.full(len(reader), answer))
+        cost = cost + _least(after, terms, depth - 1)
+    table = np.full(enquiries.open.shape, np.inf)
+    table[row, reader] = cost
+    return table
+
+
+def _least(enquiries: _Enquiries, terms: _Terms, depth: int) -> Floats:
+    """Expected cost of going on as well as can be, [R]: of stopping, or of the best reader."""
+    stop = _stop(enquiries, terms)
+    if depth == 0 or not len(stop):
+        return stop
+    # No answer is worth more than all that is at stake: where the cheapest reader costs that much, nobody is asked.
+    anybody = enquiries.open.any(-1)
+    least = np.where(enquiries.open, terms.fees, np.inf)[anybody].min(-1, initial=np.inf)
+    least = least + (depth - 1) * np.minimum(least, 0.0)
+    open_questions = np.flatnonzero(anybody)[stop[anybody] > least * enquiries.belief[anybody].sum(-1)]
+    best = _asking_chunk(enquiries.rows(open_questions), terms, depth).min(-1, initial=np.inf)
+    stop[open_questions] = np.minimum(stop[open_questions], best)
+    return stop

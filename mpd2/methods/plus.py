@@ -1,0 +1,109 @@
+"""MPD²+: fuse, recalibrate, ask again.
+
+The paper's router uses the AI's own threshold for a case it keeps, and one reader's word for a case it defers. Here
+both are evidence: a calibrated P(glaucoma | state) and models of what readers say, each learned from train, give a
+posterior; the label is the cheaper error under it, and a reader is asked, and then another, where the answer is
+expected to save more than it costs. A member is the mean of several bootstraps of the fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from mpd2.answers import fit_answers, predict_answers
+from mpd2.arrays import Floats
+from mpd2.asking import CHEAPER, FREE_OF_PRICES, Outlook, Prices, checked_limit, decide, first_gain
+from mpd2.cohort import Cohort
+from mpd2.costs import Costs
+from mpd2.methods.common import SHARPNESS, learning_splits, member_settings, per_member
+from mpd2.policy import Decisions, Policy
+from mpd2.posterior import Scaler, fit_posterior, fit_scaler, predict_posterior
+from mpd2.runs import Run
+from mpd2.streams import Purpose, stream
+
+DRAWS = 8  # bootstraps of the training cases behind a member
+
+
+@dataclass(frozen=True)
+class Plus:
+    """MPD²+ and, with its parts switched off one by one, what it is made of.
+
+    Without any of them, and one reader, it is plain cost-aware deferral: whoever is expected to cost least decides.
+    """
+
+    limit: int = 3  # readers that may be asked about a case
+    fuse: bool = True  # whether the posterior has the last word, or the reader heard last
+    recalibrate: bool = True  # whether the posterior or the AI's own threshold labels a case nobody is asked about
+    key: str = "mpd2-plus"
+    name: str = "MPD²+"
+
+    def __post_init__(self) -> None:
+        checked_limit(self.limit)
+
+    def fit(self, cohort: Cohort, costs: Costs, seeds: Sequence[int]) -> Run:
+        """Fit posterior and readers to every member's bootstraps, all in one go."""
+        options = {name: value for name, value in asdict(self).items() if name not in ("key", "name")}
+        settings = member_settings(seeds, draws=DRAWS, **options)
+        train, _ = learning_splits(cohort)
+        scaler = fit_scaler(train)
+        weights = bootstraps(seeds, len(train))  # [N, E · B]
+        posterior = fit_posterior(train, scaler, weights)  # [E · B, 28]
+        readers = fit_answers(train, scaler, weights).readers  # [2 · E · B, M, 7]
+        shape = (len(seeds), DRAWS)
+        by_truth = readers.reshape(2, *shape, *readers.shape[1:])
+        return Run(
+            method=self.key,
+            settings=settings,
+            arrays={
+                "state.mean": per_member(seeds, scaler.means),
+                "state.scale": per_member(seeds, scaler.scales),
+                "prevalence": per_member(seeds, np.array([(train.truth == 1).mean()])),
+                "posterior": posterior.reshape(*shape, -1).astype(np.float32),
+                "readers": np.moveaxis(by_truth, 0, 2).astype(np.float32),  # [E, B, 2, M, 7]
+            },
+            rule="joint",
+            costs=costs,
+            readers=cohort.manifest.columns,
+            fingerprint=cohort.fingerprint,
+        )
+
+    def policy(self, run: Run, cohort: Cohort) -> Policy:
+        """How much first asking each reader is expected to save, as a soft choice between them and deciding now."""
+        gains = first_gain(outlook_of(run, cohort), run.costs, _options(run).limit)
+        scores = np.concatenate([np.zeros((*gains.shape[:-1], 1)), gains], axis=-1)
+        return Policy.from_scores(SHARPNESS * scores, cohort.available)
+
+    def decide(
+        self, run: Run, cohort: Cohort, costs: Costs | None = None, prices: Prices = FREE_OF_PRICES
+    ) -> Decisions:
+        """Whom every member asks, in order, and the label it ends with, under the run's costs or others."""
+        outlook = outlook_of(run, cohort)
+        return decide(outlook, cohort.decisions, costs or run.costs, _options(run).limit, prices)
+
+
+def outlook_of(run: Run, cohort: Cohort) -> Outlook:
+    """What every member of a run believes of every case, [E, N]."""
+    options, scaler = _options(run), Scaler(run.arrays["state.mean"][0], run.arrays["state.scale"][0])
+    return Outlook(
+        prior=predict_posterior(run.arrays["posterior"], scaler, cohort),
+        answers=predict_answers(run.arrays["readers"], scaler, cohort),
+        available=cohort.available,
+        kept=np.full(len(cohort), CHEAPER) if options.recalibrate else cohort.ai_label,
+        fuse=options.fuse,
+    )
+
+
+def bootstraps(seeds: Sequence[int], cases: int) -> Floats:
+    """How often each case is drawn in each bootstrap of every member, [N, E · B]; members draw as if alone."""
+    even = np.full(cases, 1 / cases)
+    drawn = [stream(seed, Purpose.BOOTSTRAP, draw).multinomial(cases, even) for seed in seeds for draw in range(DRAWS)]
+    return np.array(drawn, float).T
+
+
+def _options(run: Run) -> Plus:
+    """What the run was made with."""
+    first = run.settings[0]
+    return Plus(limit=int(first["limit"]), fuse=bool(first["fuse"]), recalibrate=bool(first["recalibrate"]))

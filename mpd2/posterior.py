@@ -1,0 +1,137 @@
+"""P(glaucoma | state) as a calibrated probability, and how well it is calibrated.
+
+Logistic in a quadratic of the six measured inputs; the AI's probability and uncertainty follow from its two scores and
+would only say the same again. Forests, boosted trees, kernels and networks were no better on val; see ADR 0009.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from mpd2.arrays import Bools, Floats
+from mpd2.cohort import STATE, UNKNOWN, Cohort
+from mpd2.errors import EmptyCohort, UserError
+from mpd2.logistic import fit_logistic, sigmoid
+
+MEASURED = ("logit_0", "logit_1", "vim_risk_z", "quality_risk", "vCDR", "aCDR")
+REACH = 2.0  # standard deviations at which an input levels off, so that no quadratic runs away out of range
+PENALTY = 5.0
+BINS = 10
+OVERALL = "all"
+
+
+@dataclass(frozen=True, eq=False)
+class Scaler:
+    """Where the measured inputs of the training cases lie, [6] each."""
+
+    means: Floats
+    scales: Floats
+
+    def linear(self, cohort: Cohort) -> Floats:
+        """The measured inputs in standard deviations, levelled off at REACH, and a constant, [N, 7]."""
+        levelled = REACH * np.tanh((_measured(cohort) - self.means) / self.scales / REACH)
+        return np.column_stack([levelled, np.ones(len(cohort))])
+
+    def quadratic(self, cohort: Cohort) -> Floats:
+        """The same with squares and products, the constant last, [N, 28]."""
+        linear = self.linear(cohort)  # its constant makes the linear terms products too
+        left, right = np.triu_indices(linear.shape[1])
+        return linear[:, left] * linear[:, right]
+
+
+def fit_scaler(train: Cohort) -> Scaler:
+    """Mean and standard deviation of every measured input; one that never varies is left as it is."""
+    if not len(train):
+        raise EmptyCohort("nothing can be learned without cases")
+    inputs = _measured(train)
+    scales = inputs.std(0)
+    return Scaler(inputs.mean(0), np.where(scales > 0, scales, 1.0))
+
+
+def fit_posterior(train: Cohort, scaler: Scaler, weights: Floats) -> Floats:
+    """Coefficients of one model for each of the T weightings of the training cases, [N, T] to [T, 28]."""
+    targets = np.repeat((train.truth == 1).astype(float)[:, None], weights.shape[1], axis=1)
+    return fit_logistic(scaler.quadratic(train)[:, :-1], targets, weights, PENALTY)
+
+
+def predict_posterior(coefficients: np.ndarray, scaler: Scaler, cohort: Cohort) -> Floats:
+    """P(glaucoma | state), [..., B, 28] to [..., N]: the mean over the B models of a member.
+
+    A mean of probabilities is nearer to one half than the probability of a mean, as not knowing the model should be.
+    """
+    return np.asarray(sigmoid(coefficients.astype(float) @ scaler.quadratic(cohort).T).mean(-2))
+
+
+# ---------------------------------------------------------------------------------- how well it is calibrated
+
+
+def reliability_curve(probability: np.ndarray, cohort: Cohort, bins: int = BINS) -> pd.DataFrame:
+    """Predicted against observed, in bins of about as many cases each; for all cases and for each cohort.
+
+    `probability` is [N]. Columns: cohort, bin, predicted (mean), observed (share with glaucoma), low, high (Wilson's
+    interval of 95 %), n.
+    """
+    parts = [_bins(key, probability[rows], cohort.truth[rows], bins) for key, rows in _strata(cohort).items()]
+    return pd.concat(parts, ignore_index=True)
+
+
+def calibration_errors(probability: np.ndarray, cohort: Cohort, bins: int = BINS) -> pd.DataFrame:
+    """How far predicted and observed shares are apart, the expected calibration error; overall and for each cohort.
+
+    Columns: cohort, ece, by_chance (what a perfectly calibrated probability would show on as many cases, on average),
+    log_loss, brier, n.
+    """
+    rows = []
+    for key, part in _strata(cohort).items():
+        predicted, truth = probability[part], cohort.truth[part]
+        drawn = np.random.default_rng(0).random((200, len(predicted))) < predicted
+        by_chance = [_ece(_bins(key, predicted, one.astype(int), bins)) for one in drawn]
+        sure = np.clip(np.where(truth == 1, predicted, 1 - predicted), 1e-12, 1.0)
+        rows.append({
+            "cohort": key,
+            "ece": _ece(_bins(key, predicted, truth, bins)),
+            "by_chance": float(np.mean(by_chance)),
+            "log_loss": float(-np.log(sure).mean()),
+            "brier": float(((predicted - truth) ** 2).mean()),
+            "n": len(predicted),
+        })  # fmt: skip
+    return pd.DataFrame(rows)
+
+
+def _strata(cohort: Cohort) -> dict[str, Bools]:
+    """All cases, then those of each cohort that has any."""
+    if (cohort.truth == UNKNOWN).any():
+        raise UserError("calibration can only be judged on cases whose truth is known")
+    found = {entry.key: cohort.sources == entry.key for entry in cohort.manifest.cohorts}
+    return {OVERALL: np.ones(len(cohort), bool)} | {key: rows for key, rows in found.items() if rows.any()}
+
+
+def _bins(key: str, predicted: np.ndarray, truth: np.ndarray, bins: int) -> pd.DataFrame:
+    order = np.argsort(predicted, kind="stable")
+    place = np.empty(len(order), int)
+    place[order] = np.arange(len(order)) * min(bins, len(order)) // len(order)
+    n = np.bincount(place)
+    observed = np.bincount(place, truth) / n
+    z = 1.96
+    centre = (observed + z**2 / (2 * n)) / (1 + z**2 / n)
+    reach = z / (1 + z**2 / n) * np.sqrt(observed * (1 - observed) / n + (z / (2 * n)) ** 2)
+    return pd.DataFrame({
+        "cohort": key,
+        "bin": np.arange(len(n)) + 1,
+        "predicted": np.bincount(place, predicted) / n,
+        "observed": observed,
+        "low": np.minimum(centre - reach, observed),
+        "high": np.maximum(centre + reach, observed),
+        "n": n,
+    })  # fmt: skip
+
+
+def _ece(rows: pd.DataFrame) -> float:
+    return float(np.average(np.abs(rows["predicted"] - rows["observed"]), weights=rows["n"]))
+
+
+def _measured(cohort: Cohort) -> Floats:
+    return cohort.state[:, [STATE.index(name) for name in MEASURED]]

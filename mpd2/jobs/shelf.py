@@ -37,9 +37,17 @@ def own_runs(place: Workshop) -> list[OwnRun]:
     """Every readable run there is, the newest first."""
     if not place.runs.is_dir():
         return []
-    there = [folder / CONFIG for folder in place.runs.iterdir() if not folder.name.startswith(".")]
-    runs = [_described(path, path.stat().st_mtime_ns) for path in there if path.is_file()]
+    runs = [described(folder.name, place) for folder in place.runs.iterdir() if not folder.name.startswith(".")]
     return sorted((run for run in runs if run is not None), key=lambda run: (run.created, run.name), reverse=True)
+
+
+def described(name: str, place: Workshop) -> OwnRun | None:
+    """A run by its name; none if there is none, or none that can be read."""
+    path = place.runs / name / CONFIG
+    try:
+        return _described(path, path.stat().st_mtime_ns)
+    except OSError:
+        return None
 
 
 def check_room(place: Workshop) -> None:

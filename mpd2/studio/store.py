@@ -17,6 +17,9 @@ from mpd2.cohort import Cohort
 from mpd2.embedding import Map, load_map
 from mpd2.evidence import Evidence, Outcome
 from mpd2.intervals import resample_weights
+from mpd2.jobs import shelf
+from mpd2.jobs.folder import Workshop
+from mpd2.jobs.shelf import OwnRun
 from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.policy import route
 from mpd2.runs import CONFIG, Run, load_predictions, load_run
@@ -26,6 +29,7 @@ from mpd2.table import load_cohort
 
 DATA = Path(__file__).parents[2] / "data"
 RUNS = DATA / "runs"
+OWN = "own-"  # begins the name of a run that people made
 STUDY_STRATA = 5  # of risk, in the study's table
 
 
@@ -53,20 +57,46 @@ def embedding() -> Map:
 
 
 def run_names() -> list[str]:
-    """The runs there are: the study's in its order, then people's own."""
-    present = {folder.name for folder in RUNS.iterdir() if (folder / CONFIG).is_file()}
-    return [name for name in CONTENDERS if name in present] + sorted(present - set(CONTENDERS))
+    """The runs that can be the active one: the study's in its order, then people's own, the newest first."""
+    shipped = [name for name in CONTENDERS if (RUNS / name / CONFIG).is_file()]
+    return shipped + [own_key(run) for run in own_runs() if run.kind == "train"]
+
+
+def own_runs() -> list[OwnRun]:
+    """People's own runs that were made from this table, the newest first."""
+    return [run for run in shelf.own_runs(Workshop.here()) if run.fingerprint == cohort().fingerprint]
+
+
+def own_key(run: OwnRun) -> str:
+    """The name an own run has here, where no shipped one can have the same."""
+    return f"{OWN}{run.name}"
+
+
+def run_folder(name: str) -> Path:
+    """Where a run is kept."""
+    return Workshop.here().runs / name.removeprefix(OWN) if name.startswith(OWN) else RUNS / name
 
 
 def run_title(name: str) -> str:
     """A run as shown."""
-    return CONTENDERS[name].title if name in CONTENDERS else name
+    if not name.startswith(OWN):
+        return CONTENDERS[name].title if name in CONTENDERS else name
+    known = shelf.described(name.removeprefix(OWN), Workshop.here())
+    return known.title if known else name
+
+
+def forget_runs() -> None:
+    """Let go of what is kept of runs, after one was renamed or deleted."""
+    st.cache_data.clear()
+    run.clear()
+    evidence.clear()
+    compared.clear()
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
 def run(name: str) -> Run:
     """One run, with its weights."""
-    return load_run(RUNS / name)
+    return load_run(run_folder(name))
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)
@@ -74,6 +104,13 @@ def evidence(scenario: Scenario) -> Evidence:
     """What every run did with the slice, the active one first."""
     cases = scenario.slice(cohort())
     names = [scenario.run, *(name for name in CONTENDERS if name in run_names() and name != scenario.run)]
+    return Evidence(cases, cohort().manifest.default_costs(), {name: _outcome(name, cases) for name in names})
+
+
+@st.cache_resource(show_spinner=False, max_entries=16)
+def compared(names: tuple[str, ...], scenario: Scenario) -> Evidence:
+    """What some runs did with a slice, in the order of their names."""
+    cases = scenario.slice(cohort())
     return Evidence(cases, cohort().manifest.default_costs(), {name: _outcome(name, cases) for name in names})
 
 
@@ -137,6 +174,6 @@ def _deployable(facts: Evidence) -> Evidence:
 
 def _outcome(name: str, cases: Cohort) -> Outcome:
     known = run(name)
-    policy = load_predictions(RUNS / name, known, cases)
+    policy = load_predictions(run_folder(name), known, cases)
     published = CONTENDERS[name].published if name in CONTENDERS else None
     return Outcome(run_title(name), published, route(policy, cases, known.rule), policy, known.rule)

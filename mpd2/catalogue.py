@@ -1,28 +1,31 @@
 """The tables of the study: how each is drawn up, where it is kept, and whether it is up to date.
 
 A run vouches for itself: it holds its recipe and the hashes of its files. The index beside the tables vouches for them:
-it holds the recipes of each one's runs, what these predicted, and the hash of its file.
+it holds the recipes of each one's runs, what these predicted, and the hash of its file. A table of rounds is drawn up
+from none of the runs, and holds the recipes all the same: its rounds are played by the same methods.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from mpd2 import curves, tables
+from mpd2 import curves, resplits, tables
 from mpd2.arrays import Floats
 from mpd2.embedding import MapParameters, fit_map, load_map, save_map
 from mpd2.errors import UserError
 from mpd2.evidence import Evidence
 from mpd2.files import digest, replacing
+from mpd2.guarantee import guarantee
 from mpd2.intervals import resample_weights
 from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.rounds import Ledger, Round
 from mpd2.studies import (
     ABLATIONS_RUN,
     BUDGETS,
@@ -69,14 +72,25 @@ class Material:
         """Every condition of the ablations on the test cases."""
         return self.study.ablation(CONDITIONS)
 
+    @cached_property
+    def ledger(self) -> Ledger:
+        """What rounds found."""
+        return ledger_of(self.study)
+
 
 @dataclass(frozen=True)
 class Table:
-    """What a table shows, how it is drawn up, and from which runs: the contenders' or the ablations'."""
+    """What a table shows, how it is drawn up, and from what: the contenders' runs, the ablations' or rounds."""
 
     title: str
     draw_up: Callable[[Material], pd.DataFrame]
     of_ablations: bool = False
+    rounds: Callable[[Study], list[Round]] | None = None
+
+
+def ledger_of(study: Study) -> Ledger:
+    """The rounds of the study's plan."""
+    return Ledger(study, study.plan.seeds)
 
 
 def _for_both_routers(table: Callable[..., pd.DataFrame]) -> Callable[[Material], pd.DataFrame]:
@@ -105,6 +119,12 @@ def _risk(material: Material) -> pd.DataFrame:
     return pd.concat([curves.risk_curves(material.methods, s, material.weights) for s in signals], ignore_index=True)
 
 
+def _guarantee(material: Material) -> pd.DataFrame:
+    names = list(material.deployable.outcomes)
+    val = material.study.evidence("val", names)
+    return guarantee(val, material.deployable, checks=material.study.plan.checks)
+
+
 TABLES: dict[str, Table] = {
     "overall": Table("every method on all test cases", lambda m: tables.overall(m.methods, m.weights)),
     "cohorts": Table("the same in each cohort", lambda m: tables.cohorts(m.methods, m.weights)),
@@ -126,13 +146,22 @@ TABLES: dict[str, Table] = {
     "tradeoff": Table("scores against costs, and who is on the front",
                       lambda m: curves.tradeoff(m.deployable, m.weights)),
     "deferral": Table("cost at any rate of deferral", lambda m: curves.deferral_curves(m.methods)),
+    "resplits": Table("every method over random resplits of the table", lambda m: resplits.resplits(m.ledger),
+                      rounds=resplits.resplit_rounds),
+    "rivals": Table("the same, resplit by resplit against one method",
+                    lambda m: resplits.rivals(m.ledger, resplits.reference(m.study)), rounds=resplits.resplit_rounds),
+    "transfer": Table("every method in a cohort it has not learned from", lambda m: resplits.transfer(m.ledger),
+                      rounds=resplits.transfer_rounds),
+    "recalibration": Table("what labelled cases of a new cohort buy", lambda m: resplits.recalibration(m.ledger),
+                           rounds=resplits.recalibration_rounds),
+    "guarantee": Table("what can be promised about glaucoma that no reader sees", _guarantee),
 }  # fmt: skip
 NAMES = (*TABLES, MAP)
 
 
 def runs_of(study: Study, name: str) -> tuple[str, ...]:
-    """The runs a table is drawn up from; the map needs none."""
-    if name == MAP:
+    """The runs a table is drawn up from; the map and tables of rounds need none."""
+    if name == MAP or TABLES[name].rounds:
         return ()
     return (ABLATIONS_RUN,) if TABLES[name].of_ablations else tuple(study.contenders)
 
@@ -159,6 +188,8 @@ class Inventory:
 
     def stamp(self, name: str) -> str:
         """What a table should be drawn up from, as a hash."""
+        if TABLES[name].rounds:
+            return short_hash([DRAWN_UP, asdict(self.study.plan), [self.recipes[run] for run in self.study.contenders]])
         return short_hash([DRAWN_UP, {run: self.recipes[run] for run in runs_of(self.study, name)}])
 
     def table_fault(self, name: str) -> str | None:

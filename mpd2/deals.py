@@ -24,18 +24,17 @@ def resplit(cohort: Cohort, number: int) -> Cohort:
     return replace(cohort, split=split, fingerprint=short_hash([cohort.fingerprint, "resplit", number]))
 
 
-def newcomer(cohort: Cohort, key: str, local: int | None, number: int) -> Cohort:
+def newcomer(cohort: Cohort, key: str, local: int, number: int) -> Cohort:
     """To learn from the other cohorts and from `local` cases of cohort `key`, and to be judged on its test cases.
 
     The local cases are drawn from its train and val by the luck of `number` and keep their split; more of them include
-    the fewer, and None means all. Test cases of the other cohorts and local ones not drawn are left out.
+    the fewer. Test cases of the other cohorts and local ones not drawn are left out.
     """
     home = cohort.sources == key
     if not home.any():
         known = ", ".join(dict.fromkeys(cohort.sources.tolist()))
         raise UserError(f"cohort to leave out: found {key!r}, expected one of {known}")
     pool = np.flatnonzero(home & (cohort.split != "test"))
-    local = len(pool) if local is None else local
     if not 0 <= local <= len(pool):
         raise UserError(f"local cases of {key}: found {local}, expected from 0 to {len(pool)}")
     kept = home == (cohort.split == "test")  # theirs to learn from, ours to judge by

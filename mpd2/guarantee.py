@@ -33,9 +33,8 @@ LEVELS = (0.02, 0.05, 0.1)
 LIMITS = np.arange(-6, 6, 0.5)  # log-odds of deferral from the strictest to the laxest, fixed before any case is seen
 STARTS = 4  # places of the sequence at which testing begins anew, each with its share of the error allowed
 NO_LIMIT = -1
+FOUND = ("limit", "kept", "missed", "judged_kept", "judged_missed", "rate", "low", "high")
 HOLDS, TOO_FEW, NONE_HOLDS = "holds", "too few cases", "no limit holds"
-CHECKS = 500
-
 AMONG = {
     "kept": "cases no reader sees",
     "sent home": "cases no reader sees that are called healthy",
@@ -120,24 +119,23 @@ def laxest(holds: Bools) -> Ints:
     return np.where(holds.any(-1), last, NO_LIMIT)
 
 
-def promise(calibration: Kept, judged: Kept, level: float) -> dict[str, object]:
+def promise(calibration: Kept, judged: Kept, level: float) -> dict[str, float | str]:
     """The limit for a level, found on calibration cases, and what it does to cases that had no part in that.
 
-    level, state (HOLDS, or why there is no limit), n and judged_n; with a limit also limit, kept and missed among the
-    calibration cases, judged_kept and judged_missed, and rate (missed of kept) with low and high among the judged.
+    level, state (HOLDS, or why there is no limit), n and judged_n, and FOUND, NaN without a limit: kept and missed are
+    calibration cases, judged_kept and judged_missed others, and rate the missed of these kept, with low and high.
     """
     needed = cases_needed(level)
     kept, missed = (count[0] for count in calibration.all)
     place = int(laxest(limits_that_hold((kept, missed), level)))
     state = HOLDS if place != NO_LIMIT else TOO_FEW if kept.max() < needed else NONE_HOLDS
-    told: dict[str, object] = {"level": level, "state": state, "n": len(calibration), "judged_n": len(judged)}
+    told = {"level": level, "state": state, "n": len(calibration), "judged_n": len(judged)}
     if place == NO_LIMIT:
-        return told
+        return told | dict.fromkeys(FOUND, np.nan)
     later, later_missed = (int(count[0, place]) for count in judged.all)
-    low, high = wilson(later_missed, later)
-    told |= {"limit": float(LIMITS[place]), "kept": int(kept[place]), "missed": int(missed[place])}
-    told |= {"judged_kept": later, "judged_missed": later_missed}
-    return told | {"rate": later_missed / later if later else np.nan, "low": float(low), "high": float(high)}
+    rate = later_missed / later if later else np.nan
+    found = (LIMITS[place], kept[place], missed[place], later, later_missed, rate, *wilson(later_missed, later))
+    return told | {name: float(value) for name, value in zip(FOUND, found, strict=True)}
 
 
 def redrawn(cases: int, calibration: int, checks: int, seed: int = 0) -> Floats:
@@ -168,9 +166,7 @@ def checked(pool: Kept, drawn: Floats, level: float) -> dict[str, float]:
     }
 
 
-def guarantee(
-    calibration: Evidence, judged: Evidence, levels: Sequence[float] = LEVELS, checks: int = CHECKS
-) -> pd.DataFrame:
+def guarantee(calibration: Evidence, judged: Evidence, checks: int, levels: Sequence[float] = LEVELS) -> pd.DataFrame:
     """The promise of every method with a soft policy, in each cohort and for each level, and how it fares when checked.
 
     Columns: method, title, cohort, among, what `promise` and `checked` tell, and checks; the pool is all cases given.

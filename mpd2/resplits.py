@@ -7,7 +7,7 @@ Student's with the correction of Nadeau and Bengio (2003), which adds the ratio 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -40,48 +40,42 @@ def reference(study: Study) -> str:
     return next(name for name in (PLUS, STUDIO_RUN, *study.contenders) if name in study.contenders)
 
 
-def resplit_rounds(methods: Iterable[str], numbers: Iterable[int]) -> list[Round]:
+def resplit_rounds(study: Study) -> list[Round]:
     """Every method in every resplit."""
-    methods = list(methods)
-    return [Round(method, Deal(number)) for number in numbers for method in methods]
-
-
-def newcomer_rounds(study: Study, methods: Iterable[str], local: Iterable[int | None]) -> list[Round]:
-    """Every method with each cohort new in turn, with so many of its cases known, in the plan's first resplits.
-
-    With all cases known a cohort is not new: that is the resplit itself.
-    """
-    methods, local = list(methods), list(local)
-    keys = dict.fromkeys(study.cohort.sources.tolist())
-    deals = [
-        Deal(number) if known is None else Deal(number, key, known)
-        for number in range(study.plan.draws)
-        for key in keys
-        for known in local
-    ]
-    return [Round(method, deal) for deal in dict.fromkeys(deals) for method in methods]
+    return [Round(method, Deal(number)) for number in study.plan.resplits for method in deployable(study)]
 
 
 def transfer_rounds(study: Study) -> list[Round]:
-    """What the table of transfer needs: every method in each cohort, new and known."""
-    return newcomer_rounds(study, deployable(study), (0, None))
+    """Every method in each cohort, new and known."""
+    return _newcomer_rounds(study, deployable(study), (0,))
 
 
 def recalibration_rounds(study: Study) -> list[Round]:
-    """What the learning curves need."""
+    """Some methods in each cohort, with more and more of its cases known."""
     methods = [name for name in study.plan.recalibrated if name in study.contenders]
-    return newcomer_rounds(study, methods, (0, *study.plan.local, None))
+    return _newcomer_rounds(study, methods, (0, *study.plan.local))
+
+
+def _newcomer_rounds(study: Study, methods: Sequence[str], local: Sequence[int]) -> list[Round]:
+    """With each cohort new in turn and so many of its cases known, then with all known, which is the resplit itself."""
+    keys = dict.fromkeys(study.cohort.sources.tolist())
+    deals = [
+        deal
+        for number in study.plan.draws
+        for deal in (*(Deal(number, key, known) for key in keys for known in local), Deal(number))
+    ]
+    return [Round(method, deal) for deal in deals for method in methods]
 
 
 # ---------------------------------------------------------------------------------- resplits
 
 
-def resplits(ledger: Ledger, methods: Sequence[str], numbers: Sequence[int]) -> pd.DataFrame:
+def resplits(ledger: Ledger) -> pd.DataFrame:
     """METRICS of every method over resplits, on all cases and in each cohort.
 
     Columns: method, title, cohort, metric, value (mean over resplits), sd (over resplits), low, high, n (resplits).
     """
-    found = ledger.found(resplit_rounds(methods, numbers))
+    found = ledger.found(resplit_rounds(ledger.study))
     parts = []
     for (method, cohort), rows in found.groupby(["method", "cohort"], sort=False):
         index = {"method": method, "title": _title(ledger, method), "cohort": cohort, "metric": METRICS}
@@ -89,15 +83,16 @@ def resplits(ledger: Ledger, methods: Sequence[str], numbers: Sequence[int]) -> 
     return pd.concat(parts, ignore_index=True)
 
 
-def rivals(ledger: Ledger, methods: Sequence[str], numbers: Sequence[int], against: str) -> pd.DataFrame:
+def rivals(ledger: Ledger, against: str) -> pd.DataFrame:
     """Every other method against one of them, resplit by resplit, on all cases.
 
     Columns: method, title, reference, metric, difference (method minus reference), sd, low, high, n (resplits), and
     won: the share of resplits in which the reference is the better of the two, a tie counting half.
     """
+    methods = deployable(ledger.study)
     if against not in methods:
-        raise UserError(f"comparison with {against}: expected one of {', '.join(methods)}")
-    found = ledger.found(resplit_rounds(methods, numbers))
+        raise UserError(f"comparison: found {against!r}, expected one of {', '.join(methods)}")
+    found = ledger.found(resplit_rounds(ledger.study))
     found = found[found["cohort"] == ALL].set_index(["method", "number"])[list(METRICS)]
     better = np.array([BETTER[metric] for metric in METRICS])
     parts = []
@@ -125,12 +120,14 @@ def transfer(ledger: Ledger) -> pd.DataFrame:
     was learned from as well, and change, change_low, change_high are value minus that, resplit by resplit. The last
     metric, Unheard, is the share of cases sent to a reader of whom nothing had been learned.
     """
-    metrics = (*METRICS, UNHEARD)
-    new, known = _new_and_known(ledger, transfer_rounds(ledger.study))
-    ratio = overlap(ledger.study)
+    metrics = [*METRICS, UNHEARD]
+    found, ratio = ledger.found(transfer_rounds(ledger.study)), overlap(ledger.study)
+    found = found[found["cohort"] != ALL]
+    known = dict(iter(found[found["new"] == ""].groupby(["method", "cohort"])))
     parts = []
-    for method, cohort in new.index.droplevel("number").unique():
-        values, before = (rows.loc[method, cohort][list(metrics)].to_numpy(float) for rows in (new, known))
+    for (method, cohort), rows in found[found["new"] != ""].groupby(["method", "cohort"], sort=False):
+        before = known[method, cohort][metrics].to_numpy(float)  # the same resplits in the same order
+        values = rows[metrics].to_numpy(float)
         change = over_resplits(values - before, ratio)
         index = {"method": method, "title": _title(ledger, method), "cohort": cohort, "metric": metrics}
         index |= over_resplits(values, ratio) | {"known": before.mean(0)}
@@ -142,38 +139,26 @@ def transfer(ledger: Ledger) -> pd.DataFrame:
 def recalibration(ledger: Ledger) -> pd.DataFrame:
     """What labelled cases of a new cohort buy: total cost there by how many of them training had beside the others'.
 
-    Columns: method, title, cohort, local (labelled cases), value, sd, low, high, n (draws); against_ai with ai_low and
-    ai_high, the difference from the AI alone, and gain with gain_low and gain_high, the difference from no local case.
+    Columns: method, title, cohort, local (labelled cases), value, sd, low, high, n (draws); less_ai, the difference
+    from the AI alone, and less_none, the difference from no local case, each with low and high, draw by draw.
     """
     study, ratio = ledger.study, overlap(ledger.study)
     found = ledger.found(recalibration_rounds(study))
+    found = found[found["cohort"] != ALL]
     pool = pd.Series(study.cohort.sources[study.cohort.split != "test"]).value_counts()
-    new = found[found["new"] != ""]
-    known = found[(found["new"] == "") & (found["cohort"] != ALL)]
-    known = known.assign(new=known["cohort"], local=known["cohort"].map(pool))
-    rows = pd.concat([new[new["cohort"] == ALL], known]).astype({"local": int})
-    cost = rows.set_index(["method", "new", "local", "number"])[COST]
-    alone = cost.loc[AI].groupby(["new", "number"]).first()  # the same whatever it might have learned from
-    parts = []
-    for method, cohort, local in cost.index.droplevel("number").unique():
-        values = cost.loc[method, cohort, local]
-        told = {"method": method, "title": _title(ledger, method), "cohort": cohort, "local": local}
+    known = found["new"] == ""
+    found.loc[known, "local"] = found.loc[known, "cohort"].map(pool)  # all there are
+    costs = {key: rows.set_index("number")[COST] for key, rows in found.groupby(["method", "cohort", "local"])}
+    rows = []
+    for (method, cohort, local), values in costs.items():
+        told = {"method": method, "title": _title(ledger, method), "cohort": cohort, "local": int(local)}
         told |= over_resplits(values.to_numpy(float), ratio)
-        against = over_resplits((values - alone.loc[cohort]).to_numpy(float), ratio)
-        gain = over_resplits((values - cost.loc[method, cohort, 0]).to_numpy(float), ratio)
-        told |= {"against_ai": against["value"], "ai_low": against["low"], "ai_high": against["high"]}
-        told |= {"gain": gain["value"], "gain_low": gain["low"], "gain_high": gain["high"]}
-        parts.append(told)
-    return pd.DataFrame(parts)
-
-
-def _new_and_known(ledger: Ledger, rounds: Sequence[Round]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The same test cases with their cohort new and known, by method, cohort and resplit."""
-    found = ledger.found(rounds)
-    index = ["method", "cohort", "number"]
-    new = found[(found["new"] != "") & (found["cohort"] != ALL)].set_index(index)
-    known = found[(found["new"] == "") & (found["cohort"] != ALL)].set_index(index)
-    return new, known
+        # The AI alone costs the same whatever it might have learned from.
+        for name, base in (("ai", costs[AI, cohort, 0]), ("none", costs[method, cohort, 0])):
+            less = over_resplits((values - base).to_numpy(float), ratio)
+            told |= {f"less_{name}": less["value"], f"less_{name}_low": less["low"], f"less_{name}_high": less["high"]}
+        rows.append(told)
+    return pd.DataFrame(rows)
 
 
 # ---------------------------------------------------------------------------------- figures over resplits

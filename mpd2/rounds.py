@@ -34,20 +34,16 @@ FOUND = ("n", *METRICS, UNHEARD)
 
 @dataclass(frozen=True)
 class Deal:
-    """A resplit of the table and, if a cohort is to be new, which one and how many of its cases are known (None: all).
-
-    With all of its cases known no cohort is new: the same test cases, judged after learning from everything.
-    """
+    """A resplit of the table by its number and, if a cohort is to be new, which one and how many cases are known."""
 
     number: int
-    new: str | None = None
-    local: int | None = 0
+    new: str = ""
+    local: int = 0
 
     @property
     def title(self) -> str:
         """The deal in words."""
-        known = "all" if self.local is None else self.local
-        return f"resplit {self.number}" + (f", {self.new} new, {known} known" if self.new else "")
+        return f"resplit {self.number}" + (f", {self.new} new, {self.local} known" if self.new else "")
 
     def of(self, cohort: Cohort) -> Cohort:
         """The cases as dealt."""
@@ -107,7 +103,7 @@ class Ledger:
         told = json.loads(path.read_text(encoding="utf-8"))
         rows = pd.DataFrame(told["data"], columns=told["columns"])
         means = rows.groupby("cohort", sort=False)[list(FOUND)].mean().reset_index()
-        deal = {"method": one.method, "number": one.deal.number, "new": one.deal.new or "", "local": one.deal.local}
+        deal = {"method": one.method, "number": one.deal.number, "new": one.deal.new, "local": one.deal.local}
         return pd.concat([pd.DataFrame([deal] * len(means)), means], axis=1)
 
     def _path(self, one: Round, dealt: Cohort) -> Path:

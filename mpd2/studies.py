@@ -107,11 +107,12 @@ CONDITIONS: dict[str, Condition] = OBJECTIVE | {name: BUDGETS[name] for name in 
 class Plan:
     """How often a study's cases are dealt anew, and what is asked of it then."""
 
-    resplits: int = 20
-    draws: int = 5  # the first resplits: in these, each cohort is new in turn
+    resplits: tuple[int, ...] = tuple(range(20))  # a number each, from which its luck comes
+    draws: tuple[int, ...] = tuple(range(5))  # the resplits in which each cohort is new in turn
     seeds: tuple[int, ...] = SEEDS[:2]  # of every method in every deal: the deal is the unit, not the seed
     local: tuple[int, ...] = (10, 20, 50, 100, 200)  # labelled cases of a new cohort, besides none and all
     recalibrated: tuple[str, ...] = ("mpd2-plus", "verma", "ai")  # methods that are given them
+    checks: int = 500  # draws of calibration cases by which a promise is checked
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from mpd2 import tables
+from mpd2 import elsewhere, tables
 from mpd2.curves import COSTS, SCORES
 from mpd2.findings import Estimate, Figures
 from mpd2.metrics import BEST_ORACLE
@@ -183,4 +183,9 @@ VIEWS: dict[str, Callable[[Figures], Rows]] = {
     "risk": _risk,
     "tradeoff": _tradeoff,
     "deferral": _deferral,
+    "resplits": elsewhere.resplit_rows,
+    "rivals": elsewhere.rival_rows,
+    "transfer": elsewhere.transfer_rows,
+    "recalibration": elsewhere.recalibration_rows,
+    "guarantee": elsewhere.guarantee_rows,
 }

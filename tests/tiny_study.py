@@ -18,7 +18,7 @@ from mpd2.catalogue import TABLES, read_table
 from mpd2.cohort import Cohort
 from mpd2.methods.stacked import Learned
 from mpd2.reproduce import Standing, reproduce
-from mpd2.studies import ABLATIONS_RUN, CONTENDERS, Contender, Study
+from mpd2.studies import ABLATIONS_RUN, CONTENDERS, Contender, Plan, Study
 from mpd2.table import load_cohort
 
 DATA = Path(__file__).parents[1] / "data"
@@ -30,6 +30,7 @@ CHANGES = {
     "training__batch_size": 16,
     "training__learning_rate": 0.01,
 }
+PLAN = Plan(resplits=(0, 1), draws=(0, 1), seeds=(42,), local=(3,), recalibrated=("mao", "ai"), checks=5)
 EVERY_TABLE = tuple(TABLES)  # all but the map, which takes as long as everything else together
 
 
@@ -51,7 +52,7 @@ def few_cases() -> Cohort:
 
 def tiny_study(data: Path) -> Study:
     """A study in the folder `data`."""
-    return Study(few_cases(), data, (42, 43), CHANGES, {name: quick(CONTENDERS[name]) for name in NAMES})
+    return Study(few_cases(), data, (42, 43), CHANGES, {name: quick(CONTENDERS[name]) for name in NAMES}, PLAN)
 
 
 class Log:

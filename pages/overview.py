@@ -45,7 +45,8 @@ def answer() -> None:
                 st.caption(f"95{headlines.GAP}% interval {number.span}" if number.span else "Nobody is asked.")
                 for apart in number.differences:
                     sense = f" :{COLOURS[apart.sense]}[{apart.sense}]" if apart.sense else ""
-                    st.caption(f"Against {apart.against}  \n**{apart.change}**{sense}  \n{apart.span}")
+                    lines = (f"Against {apart.against}", f"**{apart.change}**{sense}", apart.span)
+                    st.markdown("  \n".join(f":small[{line}]" for line in lines))  # a caption would fade the colours
     other = told.titles[headlines.best_other(told, about.run)]
     st.caption(
         f"{other} is the cheapest other method that can be deployed. Differences are on the same resampled cases, so "

@@ -54,6 +54,13 @@ def test_text_and_links_can_be_read_on_every_background(scheme):
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
+@pytest.mark.parametrize("colour", ["green", "red", "gray"])
+def test_verdicts_in_colour_can_be_read_on_every_background(scheme, colour):
+    for background in backgrounds(scheme):
+        assert contrast(CONFIG[scheme][f"{colour}TextColor"], background) >= TEXT, background
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_captions_can_be_read_on_page_and_sidebar(scheme):
     for table in (CONFIG[scheme], CONFIG[scheme]["sidebar"]):
         background = table["backgroundColor"]

@@ -48,7 +48,7 @@ def draw() -> None:
         )
         _saved_slices()
         report_button.draw(scenario())
-    st.caption(f":material/science: {texts.BANNER}")
+    st.caption(f":material/science: {texts.banner(store.cohort().manifest)}")
 
 
 def scenario() -> Scenario:
@@ -58,18 +58,23 @@ def scenario() -> Scenario:
 
 
 def open_page(key: str) -> Scenario:
-    """Print a page's title and its question; the scenario it is about, or a stop with the reason if it has no case."""
-    page = entry(key)
+    """Print a page's title, its question and what it is about; a stop with the reason if that is no case at all."""
+    page, about = entry(key), scenario()
     st.title(page.title, anchor=False)
     st.subheader(page.question, anchor=False)
-    about = scenario()
+    if page.about == "run":
+        st.caption(store.run_title(about.run))
+    elif page.about == "slice":
+        st.caption(f"{store.run_title(about.run)} on the {about.describe(store.cohort())}, n = {_size(about)}")
+    return about
+
+
+def _size(about: Scenario) -> int:
     try:
-        cases = about.slice(store.cohort())
+        return len(about.slice(store.cohort()))
     except EmptyCohort as error:
         st.warning(f"{error}. Choose other cohorts or another split in the sidebar.", icon=":material/filter_alt_off:")
         st.stop()
-    st.caption(f"{store.run_title(about.run)} on the {about.describe(store.cohort())}, n = {len(cases)}")
-    return about
 
 
 def _cohort_name(key: str) -> str:

@@ -5,11 +5,17 @@ from pathlib import Path
 import streamlit as st
 
 from mpd2.studio import frame
-from mpd2.studio.registry import DEFAULT, PAGES, SECTIONS
+from mpd2.studio.registry import DEFAULT, PAGES, SECTIONS, entry
 
 ASSETS = Path(__file__).parents[2] / "assets"
 st.set_page_config(page_title="MPD² Studio", page_icon=ASSETS / "icon.svg", layout="wide")
 st.logo(ASSETS / "logo.svg", size="large", icon_image=ASSETS / "icon.svg")
+
+
+def to_default() -> None:
+    """Go on to the default page: it stands at "/" alone, and links by its name must lead there too."""
+    st.switch_page(entry(DEFAULT).path, query_params=st.query_params.to_dict())
+
 
 pages = {
     section: [
@@ -17,7 +23,7 @@ pages = {
             page.path,
             title=page.title,
             icon=page.icon,
-            url_path=page.key,
+            url_path="home" if page.key == DEFAULT else page.key,
             default=page.key == DEFAULT,
             help=page.question,
         )
@@ -26,6 +32,8 @@ pages = {
     ]
     for section in SECTIONS
 }
+pages[entry(DEFAULT).section].append(st.Page(to_default, url_path=DEFAULT, visibility="hidden"))
 chosen = st.navigation({section: entries for section, entries in pages.items() if entries})
-frame.draw()
+if chosen.url_path != DEFAULT:  # a page drawn already could not hand its link on
+    frame.draw()
 chosen.run()

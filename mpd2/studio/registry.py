@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 FOLDER = Path(__file__).parents[2] / "pages"
+About = Literal["slice", "run", "study"]
+"""What a page is about: the active run on the slice, the run wherever it is applied, or neither."""
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,7 @@ class PageEntry:
     title: str
     question: str
     icon: str
+    about: About = "slice"
 
     @property
     def path(self) -> Path:
@@ -28,11 +32,11 @@ PAGES = (
     PageEntry("overview", "Results", "Overview", "Is it worth it?", ":material/dashboard:"),
     PageEntry("risk", "Results", "Risk", "Where does it break?", ":material/stacked_line_chart:"),
     PageEntry("map", "Results", "Map", "Where does it defer?", ":material/scatter_plot:"),
-    PageEntry("ablations", "Results", "Ablations", "What does each term buy?", ":material/tune:"),
+    PageEntry("ablations", "Results", "Ablations", "What does each term buy?", ":material/tune:", "study"),
     PageEntry("case", "Clinic", "Case", "Why did this one go there?", ":material/visibility:"),
     PageEntry("readers", "Clinic", "Readers", "Who should read what?", ":material/groups:"),
-    PageEntry("your_data", "Lab", "Your data", "Does it hold for mine?", ":material/upload_file:"),
-    PageEntry("about", "About", "About", "How does it work, and what may it be used for?", ":material/info:"),
+    PageEntry("your_data", "Lab", "Your data", "Does it hold for mine?", ":material/upload_file:", "run"),
+    PageEntry("about", "About", "About", "How does it work, and what may it be used for?", ":material/info:", "run"),
 )
 DEFAULT = "overview"
 SECTIONS = ("Clinic", "Results", "Lab", "About")

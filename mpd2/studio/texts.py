@@ -1,9 +1,12 @@
 """Every sentence that explains something on screen; the glossary and the help at a control are the same text."""
 
-BANNER = (
-    "Research software, not a medical device. Chákṣu readings are real; REFUGE readings are semi-synthetic and ORIGA's "
-    "are induced from similar cases."
-)
+from __future__ import annotations
+
+from mpd2.manifest import Manifest
+
+READINGS = {"real": "real", "semi-synthetic": "semi-synthetic", "induced": "induced from similar cases"}
+"""How readers' decisions came about, by the manifest's word for it."""
+
 ACTIVE_RUN = "The trained method that every page is about. All other methods are shown beside it."
 COHORTS = "Where the photographs come from. None chosen means all."
 SPLIT = "Test was never used to choose anything; val was, so its figures are a little too good."
@@ -28,3 +31,13 @@ GLOSSARY = {
     "Quality risk": "How poor the photograph is, 0 to 1. It ranks; it is not a probability.",
     "Structural risk": "Probability of glaucoma from the cup-to-disc ratios alone.",
 }
+
+
+def banner(manifest: Manifest) -> str:
+    """What stands above every page."""
+    told = [
+        f"{words} in {' and '.join(names)}"
+        for kind, words in READINGS.items()
+        if (names := [cohort.name for cohort in manifest.cohorts if cohort.readings == kind])
+    ]
+    return f"Research software, not a medical device. Readings are {', '.join(told)}."

@@ -15,12 +15,12 @@ from mpd2.trial import example_table
 
 TABLE = ROOT / "data" / "glaucoma.csv"
 COHORT = load_manifest(ROOT / "data" / "glaucoma.toml").cohorts[0].name
-VAL = "about?split=val"
+VAL = "readers?split=val"
 
 
 @pytest.fixture
 def about(visit):
-    """A light page whose slice is the val cases."""
+    """A page about the val cases."""
     page = visit(VAL)
     yield page
     page.close()

@@ -7,11 +7,13 @@ from playwright.sync_api import expect
 from visits import settled
 
 from mpd2.bench.ui import ROOT
-from mpd2.studio import texts
+from mpd2.manifest import load_manifest
 from mpd2.studio.registry import DEFAULT, PAGES
+from mpd2.studio.texts import banner
 
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 THERE = [entry for entry in reversed(PAGES) if entry.path.exists()]  # the page at "/" last: first links must be deep
+BANNER = banner(load_manifest(ROOT / "data" / "glaucoma.toml"))
 WIDTHS = (1600, 1280, 390)
 
 
@@ -37,10 +39,19 @@ def background(page) -> str:
 def test_its_link_leads_to_it_within_the_frame(page, entry):
     expect(page.get_by_role("heading", level=1, name=entry.title, exact=True)).to_be_visible()
     expect(page.get_by_text(entry.question).first).to_be_visible()
-    expect(page.get_by_text(texts.BANNER)).to_be_visible()
+    expect(page.get_by_text(BANNER)).to_be_visible()
     expect(page.get_by_test_id("stSidebar").get_by_text("Active run")).to_be_visible()
     for other in THERE:
         expect(page.get_by_test_id("stSidebarNav").get_by_role("link", name=other.title)).to_be_attached()
+
+
+def test_the_default_page_can_be_linked_by_its_name_too(visit):
+    page = visit(f"{DEFAULT}?split=val&view=Collapse")
+    expect(page.get_by_role("heading", level=1, name="Overview", exact=True)).to_be_visible()
+    expect(page.get_by_text("Page not found")).to_have_count(0)
+    expect(page.get_by_text("on the val cases of all cohorts")).to_be_visible()
+    expect(page.get_by_test_id("stMain").get_by_role("radio", name="Collapse")).to_be_checked()
+    page.close()
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -16,7 +16,7 @@ from mpd2.arrays import Bools, Floats, Ints
 from mpd2.cohort import UNKNOWN
 from mpd2.costs import Costs
 from mpd2.errors import UserError
-from mpd2.policy import NOBODY, Decisions
+from mpd2.policy import NOBODY, Decisions, Endings
 
 LIMITS = (1, 2, 3)  # how many readers may be asked about a case
 PATHS = 12_000  # ways an enquiry about one case can go that are still followed to the end; enough for 12 readers
@@ -93,7 +93,8 @@ def first_gain(outlook: Outlook, costs: Costs, limit: int, prices: Prices = FREE
     Whatever is asked after that, up to `limit` readers in all, is counted in.
     """
     terms, start = _begin(outlook, costs, prices)
-    saved = _stop(start, terms)[:, None] - _asking(start, terms, _depth(limit, outlook)) - prices.deferral
+    depth = _depth(limit, start.open.shape[1])
+    saved = _stop(start, terms)[:, None] - _asking(start, terms, depth) - prices.deferral
     return saved.reshape(outlook.answers.shape[:-1])
 
 
@@ -102,27 +103,30 @@ def decide(outlook: Outlook, words: Ints, costs: Costs, limit: int, prices: Pric
 
     `words` is what readers say, [N, M]; where that is UNKNOWN, the enquiry waits there and so does the label.
     """
-    terms, state = _begin(outlook, costs, prices)
-    pairs, members = len(state.pair), outlook.prior.size // max(len(outlook.available), 1)
-    said = np.tile(words, (members, 1))  # [B, M]
-    consulted = np.full((pairs, limit), NOBODY)
-    waiting = np.zeros(pairs, bool)
-    active = np.arange(pairs)
-    for step in range(limit):
-        under_way = state.rows(active)
-        asking = _asking(under_way, terms, _depth(limit - step, outlook)) + (prices.deferral if step == 0 else 0.0)
-        best = asking.argmin(-1) if asking.size else np.zeros(len(active), int)
-        pays = _stop(under_way, terms) - asking[np.arange(len(active)), best] > 0 if asking.size else best > 0
-        active, best = active[pays], best[pays]
-        consulted[active, step] = best
-        answer = said[active, best]
-        waiting[active[answer == UNKNOWN]] = True
-        active, best, answer = (part[answer != UNKNOWN] for part in (active, best, answer))
-        heard = _heard(state.rows(active), terms, best, answer)
-        state.belief[active], state.open[active], state.label[active] = heard.belief, heard.open, heard.label
-    label = np.where(waiting, UNKNOWN, _labels(state, terms))
+    terms, start = _begin(outlook, costs, prices)
+    consulted, label = _enquire(start, _said(outlook, words), terms, limit, prices.deferral)
     shape = outlook.prior.shape
     return Decisions(consulted.reshape(*shape, limit), label.reshape(shape))
+
+
+def endings(outlook: Outlook, words: Ints, costs: Costs, limit: int) -> Endings:
+    """How every case ends if nobody is asked and if each reader is asked first, whether or not that pays."""
+    terms, start = _begin(outlook, costs, FREE_OF_PRICES)
+    said = _said(outlook, words)
+    row, reader = np.nonzero(start.open)
+    answer = said[row, reader]
+    consulted = np.full((*start.open.shape, limit), NOBODY)  # [B, M, limit]
+    label = np.full(start.open.shape, UNKNOWN)
+    consulted[row, reader, 0] = reader
+    row, reader, answer = (part[answer != UNKNOWN] for part in (row, reader, answer))
+    after = _heard(start.rows(row), terms, reader, answer)
+    consulted[row, reader, 1:], label[row, reader] = _enquire(after, said, terms, limit - 1)
+    shape = outlook.prior.shape
+    return Endings(
+        kept=_labels(start, terms).reshape(shape),
+        label=label.reshape(*shape, -1),
+        consulted=consulted.reshape(*shape, -1, limit),
+    )
 
 
 def checked_limit(limit: int) -> int:
@@ -141,9 +145,8 @@ def ways(readers: int, depth: int) -> int:
     return perm(readers, depth) * 2**depth
 
 
-def _depth(limit: int, outlook: Outlook) -> int:
+def _depth(limit: int, readers: int) -> int:
     """How many answers are looked ahead: all there may be, or where readers are too many as many as can be followed."""
-    readers = outlook.available.shape[-1]
     return max(depth for depth in range(1, limit + 1) if depth == 1 or ways(readers, depth) <= PATHS)
 
 
@@ -165,6 +168,33 @@ def _begin(outlook: Outlook, costs: Costs, prices: Prices) -> tuple[_Terms, _Enq
         label=np.tile(outlook.kept, members),
     )
     return terms, start
+
+
+def _said(outlook: Outlook, words: Ints) -> Ints:
+    """What readers say, for every member alike, [N, M] to [B, M]."""
+    return np.tile(words, (outlook.prior.size // max(len(words), 1), 1))
+
+
+def _enquire(start: _Enquiries, said: Ints, terms: _Terms, limit: int, deferral: float = 0.0) -> tuple[Ints, Ints]:
+    """Whom each enquiry asks from here on, [R, limit], and the label it ends with, [R]; `deferral` is paid once."""
+    rows, state = len(start.pair), start.rows(np.arange(len(start.pair)))
+    consulted, waiting = np.full((rows, limit), NOBODY), np.zeros(rows, bool)
+    active = np.flatnonzero(state.open.any(-1))
+    for step in range(limit):
+        under_way = state.rows(active)
+        asking = _asking(under_way, terms, _depth(limit - step, said.shape[1]))  # [R, M]
+        best = asking.argmin(-1) if len(active) else np.zeros(0, int)
+        least = asking[np.arange(len(active)), best] + (deferral if step == 0 else 0.0)
+        pays = _stop(under_way, terms) > least
+        active, best = active[pays], best[pays]
+        consulted[active, step] = best
+        answer = said[state.pair[active], best]
+        waiting[active[answer == UNKNOWN]] = True
+        active, best, answer = (part[answer != UNKNOWN] for part in (active, best, answer))
+        heard = _heard(state.rows(active), terms, best, answer)
+        state.belief[active], state.open[active], state.label[active] = heard.belief, heard.open, heard.label
+        active = active[heard.open.any(-1)]
+    return consulted, np.where(waiting, UNKNOWN, _labels(state, terms))
 
 
 def _stop(enquiries: _Enquiries, terms: _Terms) -> Floats:

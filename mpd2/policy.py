@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 
 from mpd2.arrays import Bools, Floats, Ints
-from mpd2.cohort import Cohort
+from mpd2.cohort import UNKNOWN, Cohort
 
 Rule = Literal["joint", "staged"]
 RULES: tuple[Rule, ...] = ("joint", "staged")
@@ -82,6 +82,29 @@ class Decisions:
         """Cases in which any reader is asked, [..., N]."""
         return (self.consulted != NOBODY).any(-1)
 
+    def rows(self, index: np.ndarray) -> Decisions:
+        """Those of the cases at `index`, positions or a boolean mask."""
+        return Decisions(self.consulted[..., index, :], self.label[..., index])
+
+
+@dataclass(frozen=True, eq=False)
+class Endings:
+    """How each case ends if nobody is asked and if each reader is asked first, where a method goes on by itself."""
+
+    kept: Ints  # [..., N] the label if nobody is asked
+    label: Ints  # [..., N, M] the label if reader j is asked first; UNKNOWN where a word is not in the table
+    consulted: Ints  # [..., N, M, K] whom is asked then, j first; NOBODY where nobody (more) is
+
+    def rows(self, index: np.ndarray) -> Endings:
+        """Those of the cases at `index`, positions or a boolean mask."""
+        return Endings(self.kept[..., index], self.label[..., index, :], self.consulted[..., index, :, :])
+
+    def together(self) -> Endings:
+        """One ending for a population: the label of most members, glaucoma if they are even, and how one came to it."""
+        kept, label = (_majority(part) for part in (self.kept, self.label))
+        one = (self.label == label).argmax(0)  # [N, M] the first member that ends so
+        return Endings(kept, label, np.take_along_axis(self.consulted, one[None, ..., None], 0)[0])
+
 
 def preferences(policy: Policy, rule: Rule = "joint") -> Floats:
     """Log-odds of asking each reader against keeping the AI, [..., N, M]; −∞ for an absent reader.
@@ -113,13 +136,26 @@ def best_actions(preference: Floats) -> Ints:
     return np.where(wanted > 0, best + 1, 0)
 
 
-def act(action: np.ndarray, cohort: Cohort) -> Decisions:
-    """The decisions in which whoever acts, [..., N], has the last word."""
-    words = np.broadcast_to(cohort.action_labels, (*action.shape, 1 + cohort.readers))
-    label = np.take_along_axis(words, action[..., None], -1)[..., 0]
-    return Decisions(consulted=(action - 1)[..., None], label=label)
+def act(action: np.ndarray, cohort: Cohort, endings: Endings | None = None) -> Decisions:
+    """The decisions in which whoever acts, [..., N], has the last word, or those that a method's own endings say."""
+    if endings is None:
+        words = np.broadcast_to(cohort.action_labels, (*action.shape, 1 + cohort.readers))
+        label = np.take_along_axis(words, action[..., None], -1)[..., 0]
+        return Decisions(consulted=(action - 1)[..., None], label=label)
+    label = np.concatenate([endings.kept[..., None], endings.label], axis=-1)  # [..., N, 1 + M]
+    nobody = np.full((*endings.kept.shape, 1, endings.consulted.shape[-1]), NOBODY)
+    consulted = np.concatenate([nobody, endings.consulted], axis=-2)  # [..., N, 1 + M, K]
+    return Decisions(
+        consulted=np.take_along_axis(consulted, action[..., None, None], -2)[..., 0, :],
+        label=np.take_along_axis(label, action[..., None], -1)[..., 0],
+    )
 
 
-def route(policy: Policy, cohort: Cohort, rule: Rule = "joint") -> Decisions:
-    """Act on a policy: whoever is chosen decides."""
-    return act(choose(policy, rule), cohort)
+def route(policy: Policy, cohort: Cohort, rule: Rule = "joint", endings: Endings | None = None) -> Decisions:
+    """Act on a policy: whoever is chosen decides, unless the method has endings of its own."""
+    return act(choose(policy, rule), cohort, endings)
+
+
+def _majority(labels: Ints) -> Ints:
+    """The label of most members, [E, ...] to [...]; UNKNOWN where any does not know."""
+    return np.where((labels == UNKNOWN).any(0), UNKNOWN, 2 * (labels == 1).sum(0) >= len(labels))

@@ -13,7 +13,7 @@ from mpd2.methods.plus import Plus
 from mpd2.methods.router import Mpd2
 from mpd2.methods.simple import AiOnly, AlwaysDefer, BestReader, Oracle, RandomReader, Threshold
 from mpd2.methods.verma import Verma
-from mpd2.policy import Decisions, Policy, route
+from mpd2.policy import Decisions, Endings, Policy, route
 from mpd2.runs import Run
 
 _ALL: tuple[Method, ...] = (
@@ -49,12 +49,15 @@ def policy_of(run: Run, cohort: Cohort) -> Policy:
     return _method_of(run, cohort).policy(run, cohort).rounded()
 
 
-def decisions_of(run: Run, cohort: Cohort) -> Decisions:
-    """What every member of a run does with every case, [E, N]: as its method decides, or by the run's rule."""
+def endings_of(run: Run, cohort: Cohort) -> Endings | None:
+    """How every case ends under every member, [E, N]; none where whoever is asked has the last word."""
     method = _method_of(run, cohort)
-    if isinstance(method, Decider):
-        return method.decide(run, cohort)
-    return route(policy_of(run, cohort), cohort, run.rule)
+    return method.endings(run, cohort) if isinstance(method, Decider) else None
+
+
+def decisions_of(run: Run, cohort: Cohort) -> Decisions:
+    """What every member of a run does with every case, by the run's own rule."""
+    return route(policy_of(run, cohort), cohort, run.rule, endings_of(run, cohort))
 
 
 def _method_of(run: Run, cohort: Cohort) -> Method:

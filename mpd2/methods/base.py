@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 from mpd2.asking import FREE_OF_PRICES, Prices
 from mpd2.cohort import Cohort
 from mpd2.costs import Costs
-from mpd2.policy import Decisions, Policy
+from mpd2.policy import Decisions, Endings, Policy
 from mpd2.runs import Run
 
 
@@ -45,3 +45,6 @@ class Decider(Protocol):
         self, run: Run, cohort: Cohort, costs: Costs | None = None, prices: Prices = FREE_OF_PRICES
     ) -> Decisions:
         """Whom every member asks, in order, and the label it ends with, under the run's costs or others."""
+
+    def endings(self, run: Run, cohort: Cohort) -> Endings:
+        """How every case ends, for every member, if nobody is asked and if each reader is asked first."""

@@ -15,11 +15,11 @@ import numpy as np
 
 from mpd2.answers import fit_answers, predict_answers
 from mpd2.arrays import Floats
-from mpd2.asking import CHEAPER, FREE_OF_PRICES, Outlook, Prices, checked_limit, decide, first_gain
+from mpd2.asking import CHEAPER, FREE_OF_PRICES, Outlook, Prices, checked_limit, decide, endings, first_gain
 from mpd2.cohort import Cohort
 from mpd2.costs import Costs
 from mpd2.methods.common import SHARPNESS, learning_splits, member_settings, per_member
-from mpd2.policy import Decisions, Policy
+from mpd2.policy import Decisions, Endings, Policy
 from mpd2.posterior import Scaler, fit_posterior, fit_scaler, predict_posterior
 from mpd2.runs import Run
 from mpd2.streams import Purpose, stream
@@ -82,6 +82,10 @@ class Plus:
         """Whom every member asks, in order, and the label it ends with, under the run's costs or others."""
         outlook = outlook_of(run, cohort)
         return decide(outlook, cohort.decisions, costs or run.costs, _options(run).limit, prices)
+
+    def endings(self, run: Run, cohort: Cohort) -> Endings:
+        """How every case ends, for every member, if nobody is asked and if each reader is asked first."""
+        return endings(outlook_of(run, cohort), cohort.decisions, run.costs, _options(run).limit)
 
 
 def outlook_of(run: Run, cohort: Cohort) -> Outlook:

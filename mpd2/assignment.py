@@ -1,52 +1,67 @@
-"""Who reads what when places are few: the assignment that keeps the most value, exactly or with a known gap.
+"""Who reads what when places are few: the assignment that keeps the most, exactly or with a known gap.
 
-A row limits how many of some cases may be sent (all of them, a cohort, the ones that are not urgent), a capacity how
-many a reader can take. Cases in rows that contain or miss one another, and readers, make a network, so that the linear
-programme has a whole solution.
+Places flow from one source through parts of the worklist (a cohort, the cases that are not urgent) to cases, readers
+and out; an assignment is a flow of least cost through this network (Ahuja, Magnanti and Orlin, Network Flows, 1993).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import sparse
-from scipy.optimize import Bounds, LinearConstraint, linprog, milp
+from ortools.graph.python.min_cost_flow import SimpleMinCostFlow
 
 from mpd2.arrays import Bools, Floats, Ints
 
-EXACT_PAIRS = 60_000  # pairs of case and reader up to which the exact solver is quick
-SWEEPS = 30  # over all prices
-WHOLE = 1e-6  # how far a solver's 0 and 1 may be from it
+EXACT_PAIRS = 1_000_000  # pairs of case and reader up to which the exact solver is quick enough to wait for
+SAMPLE = 5_000  # cases whose exact prices stand for those of a larger worklist
+PRECISION = 1e-6  # worth is counted in units of this
+NO_PART = -1
 
 
 @dataclass(frozen=True, eq=False)
-class Row:
-    """A limit on the number of cases sent among some."""
+class Places:
+    """How many cases there is room for: in all, in parts of the worklist that do not overlap, and with each reader."""
 
-    cases: Bools  # [N]
-    places: int
+    total: int
+    part: Ints  # [N] the part each case is in, or NO_PART
+    parts: Ints  # [G] cases of each part that can be sent
+    readers: Ints  # [M] cases each reader can take
+    fill: bool  # send as many as there are places, also where a reader is worth less than the AI
+
+    def shrunk(self, rows: Ints) -> Places:
+        """The same for some of the cases, with room in proportion."""
+        share = len(rows) / len(self.part)
+        total, parts, readers = (
+            np.rint(np.asarray(room) * share).astype(np.int64) for room in (self.total, self.parts, self.readers)
+        )
+        return Places(int(total), self.part[rows], parts, readers, self.fill)
 
 
 @dataclass(frozen=True, eq=False)
 class Assignment:
-    """Who is sent where, and what one more place would be worth."""
+    """Who is sent where, and the prices at which everybody would choose so."""
 
     action: Ints  # [N] 0 keeps the AI, j asks reader j − 1
-    row_prices: Floats  # [rows]
-    reader_prices: Floats  # [M]
-    bound: float  # no assignment is worth more
+    total_price: float  # what a case must be worth to be sent at all; below 0 where places are left to fill
+    part_prices: Floats  # [G] what it must be worth besides, by its part
+    reader_prices: Floats  # [M] and by whom it goes to
+    gap: float  # by how much another assignment could be better at most
+
+    def case_prices(self, part: Ints) -> Floats:
+        """What each case pays before it comes to a reader, [N]."""
+        return self.total_price + np.append(self.part_prices, 0.0)[part]  # NO_PART, the last, pays nothing
 
 
-def assign(worth: Floats, rows: Sequence[Row], capacity: Floats) -> Assignment:
-    """The assignment of the largest total `worth`, [N, M], −∞ where a reader cannot be asked; nothing below 0 is sent.
+def assign(worth: Floats, places: Places) -> Assignment:
+    """The assignment of the largest total `worth`, [N, M]; −∞ where a reader cannot be asked.
 
-    Exact for up to EXACT_PAIRS pairs worth something; beyond, by prices, and `bound` tells how good it must be.
+    Exact, in units of PRECISION, for up to EXACT_PAIRS pairs; beyond, by the prices of a sample, and `gap` tells how
+    good it must be.
     """
-    if (worth > 0).sum() <= EXACT_PAIRS:
-        return _exact(worth, rows, capacity)
-    return _priced(worth, rows, capacity)
+    if np.isfinite(worth).sum() <= EXACT_PAIRS:
+        return _exact(worth, places)
+    return _by_prices(worth, places)
 
 
 def total_worth(worth: Floats, action: Ints) -> float:
@@ -55,122 +70,162 @@ def total_worth(worth: Floats, action: Ints) -> float:
     return float(worth[sent, action[sent] - 1].sum())
 
 
-def _exact(worth: Floats, rows: Sequence[Row], capacity: Floats) -> Assignment:
-    case, reader = np.nonzero(worth > 0)
-    limited = np.flatnonzero(np.isfinite(capacity))
-    if not len(case):
-        return Assignment(np.zeros(len(worth), np.int64), np.zeros(len(rows)), np.zeros(len(capacity)), 0.0)
-    kept, place = np.unique(case, return_inverse=True)
-    blocks = [
-        _indicator(place, len(kept)),  # a case is sent once
-        *(sparse.csr_array(row.cases[case].astype(float)[None]) for row in rows),
-        _indicator(reader, len(capacity))[limited],
-    ]
-    matrix = sparse.vstack(blocks, format="csr")
-    most = np.concatenate([np.ones(len(kept)), [row.places for row in rows], capacity[limited]])
-    value = worth[case, reader]
-    solved = linprog(-value, A_ub=matrix, b_ub=most, bounds=(0, 1), method="highs")
-    taken = np.asarray(solved.x)  # there always is one: to send nobody keeps every limit
-    prices = -solved.ineqlin.marginals[len(kept) :]
-    if np.abs(taken - taken.round()).max() > WHOLE:  # rows that overlap are no network
-        whole = np.ones(len(value), int)
-        limits = LinearConstraint(matrix, ub=most)
-        taken = np.asarray(milp(-value, integrality=whole, bounds=Bounds(0, 1), constraints=limits).x)
-    action = np.zeros(len(worth), np.int64)
-    chosen = taken > 0.5
-    action[case[chosen]] = reader[chosen] + 1
-    reader_prices = np.zeros(len(capacity))
-    reader_prices[limited] = prices[len(rows) :]
-    return Assignment(action, prices[: len(rows)], reader_prices, float(value[chosen].sum()))
+# ---------------------------------------------------------------------------------- exactly
 
 
-def _indicator(row: Ints, rows: int) -> sparse.csr_array:
-    """A matrix with one 1 in each column, [rows, columns]."""
-    return sparse.csr_array((np.ones(len(row)), (row, np.arange(len(row)))), shape=(rows, len(row)))
+def _exact(worth: Floats, places: Places) -> Assignment:
+    cases, readers = worth.shape
+    case, reader = np.nonzero(np.isfinite(worth) if places.fill else worth > 0)
+    loss = np.full(worth.shape, np.iinfo(np.int64).max)
+    loss[case, reader] = -np.rint(worth[case, reader] / PRECISION).astype(np.int64)
+    first_reader, first_part = cases, cases + readers
+    source = first_part + len(places.parts)
+    sink = source + 1
+    hub = np.where(places.part == NO_PART, source, first_part + places.part)  # where a case gets its place from
+
+    network = SimpleMinCostFlow()
+    every_case, every_reader, every_part = np.arange(cases), np.arange(readers), np.arange(len(places.parts))
+    _add(network, np.full(len(every_part), source), first_part + every_part, places.parts)
+    _add(network, hub, every_case, np.ones(cases))
+    asked = _add(network, case, first_reader + reader, np.ones(len(case)), loss[case, reader])
+    _add(network, first_reader + every_reader, np.full(readers, sink), np.minimum(places.readers, cases))
+    if not places.fill:
+        _add(network, np.array([source]), np.array([sink]), np.array([places.total]))  # a place may stay empty
+    network.set_nodes_supplies(np.array([source, sink]), np.array([places.total, -places.total]))
+    network.solve_max_flow_with_min_cost()
+
+    taken = network.flows(asked) > 0
+    action = np.zeros(cases, np.int64)
+    action[case[taken]] = reader[taken] + 1
+    potential = _potentials(loss, action, places) * PRECISION
+    at_source, at_sink = potential[-2:]
+    at_readers, at_parts = potential[:readers], potential[readers:-2]
+    return Assignment(action, at_source - at_sink, at_parts - at_source, at_sink - at_readers, 0.0)
+
+
+def _add(network: SimpleMinCostFlow, tail: Ints, head: Ints, room: np.ndarray, cost: Ints | None = None) -> np.ndarray:
+    """Add arcs; how to ask for their flows later."""
+    cost = np.zeros(len(tail), np.int64) if cost is None else cost
+    return np.asarray(
+        network.add_arcs_with_capacity_and_unit_cost(
+            tail.astype(np.int32), head.astype(np.int32), room.astype(np.int64), cost
+        )
+    )
+
+
+def _potentials(loss: Ints, action: Ints, places: Places) -> Ints:
+    """Dual potentials of readers, parts, source and sink, [M + G + 2], by which no place would rather be elsewhere.
+
+    Cases are contracted: what matters is the cheapest one that could move between two readers, or in and out.
+    """
+    readers, parts = loss.shape[1], len(places.parts)
+    source, sink = readers + parts, readers + parts + 1
+    hub = np.where(places.part == NO_PART, source, readers + places.part)
+    far = np.iinfo(np.int64).max // 4
+    step = np.full((sink + 1, sink + 1), far)
+    loss = np.minimum(loss, far // 2)
+    for node in (*range(readers, source), source):
+        here = loss[hub == node]
+        waits = action[hub == node] == 0
+        step[node, :readers] = here[waits].min(0, initial=far)
+        for j in range(readers):
+            step[j, node] = (-here[action[hub == node] == j + 1, j]).min(initial=far)
+    for j in range(readers):
+        mine = loss[action == j + 1]
+        step[j, :readers] = (mine - mine[:, j : j + 1]).min(0, initial=far)
+    load = np.bincount(action, minlength=readers + 1)[1:]
+    filled = np.bincount(places.part[(action > 0) & (places.part != NO_PART)], minlength=parts)
+    _both_ways(step, np.arange(readers), np.full(readers, sink), load, places.readers)
+    _both_ways(step, np.full(parts, source), readers + np.arange(parts), filled, places.parts)
+    if not places.fill:
+        empty = places.total - (action > 0).sum()
+        step[sink, source] = 0 if empty else far
+        step[source, sink] = 0
+    return _shortest(np.where(step > far // 4, far, step), far)
+
+
+def _both_ways(step: Ints, tail: Ints, head: Ints, flow: Ints, room: Ints) -> None:
+    """A free step along every arc that has room, and back along every one that is used."""
+    step[tail[flow < room], head[flow < room]] = 0
+    step[head[flow > 0], tail[flow > 0]] = 0
+
+
+def _shortest(step: Ints, far: int) -> Ints:
+    """The length of the shortest way to each node from anywhere, [V] (Bellman and Ford)."""
+    length = np.zeros(len(step), np.int64)
+    for _ in range(len(step)):
+        reached = np.where(step < far, length[:, None] + step, far).min(0)
+        length = np.minimum(length, reached)
+    return length
 
 
 # ---------------------------------------------------------------------------------- by prices
 
 
-def _priced(worth: Floats, rows: Sequence[Row], capacity: Floats) -> Assignment:
-    row_prices, reader_prices = settle_prices(worth, rows, capacity)
-    case_prices = _case_prices(rows, row_prices, len(worth))
-    gain = np.maximum((worth - reader_prices).max(-1) - case_prices, 0.0)
-    paid = sum(price * row.places for price, row in zip(row_prices, rows, strict=True))
-    scarce = reader_prices > 0
-    bound = float(gain.sum() + paid + (reader_prices[scarce] * capacity[scarce]).sum())
-    action = _seat(worth, worth - reader_prices - case_prices[:, None], rows, capacity)
-    return Assignment(action, row_prices, reader_prices, bound)
+def _by_prices(worth: Floats, places: Places) -> Assignment:
+    found = sample_prices(worth, places)
+    case_prices = found.case_prices(places.part)
+    net = worth - found.reader_prices - case_prices[:, None]
+    action = _seat(worth, net, places)
+    sent = (action > 0).sum()
+    bound = np.maximum(net.max(-1), 0.0).sum() + (found.reader_prices * np.minimum(places.readers, len(worth))).sum()
+    bound += (found.part_prices * places.parts).sum() + found.total_price * (sent if places.fill else places.total)
+    gap = max(float(bound) - total_worth(worth, action), 0.0)
+    return Assignment(action, found.total_price, found.part_prices, found.reader_prices, gap)
 
 
-def settle_prices(worth: Floats, rows: Sequence[Row], capacity: Floats) -> tuple[Floats, Floats]:
-    """Prices of the rows and of the readers' places at which demand meets the limits as nearly as it can.
-
-    One price at a time is set to where its own limit is just met, given the others: the exact minimum of the dual
-    function along that coordinate.
-    """
-    row_prices, reader_prices = np.zeros(len(rows)), np.zeros(len(capacity))
-    limited = np.flatnonzero(np.isfinite(capacity))
-    for _ in range(SWEEPS):
-        before = np.concatenate([row_prices, reader_prices])
-        for r, row in enumerate(rows):
-            row_prices[r] = 0.0
-            rest = (worth - reader_prices).max(-1) - _case_prices(rows, row_prices, len(worth))
-            row_prices[r] = _clearing(rest[row.cases], row.places)
-        case_prices = _case_prices(rows, row_prices, len(worth))
-        for j in limited:
-            net = worth - reader_prices - case_prices[:, None]
-            net[:, j] = 0.0  # to keep the AI
-            advantage = worth[:, j] - case_prices - net.max(-1)
-            reader_prices[j] = _clearing(advantage, int(capacity[j]))
-        if np.abs(np.concatenate([row_prices, reader_prices]) - before).max(initial=0.0) < WHOLE:
-            break
-    return row_prices, reader_prices
+def sample_prices(worth: Floats, places: Places) -> Assignment:
+    """The exact assignment of a sample of cases spread evenly from the least to the most worth; its prices matter."""
+    order = np.argsort(worth.max(-1), kind="stable")
+    rows = order[np.linspace(0, len(order) - 1, min(SAMPLE, len(order))).astype(np.int64)]
+    return _exact(worth[rows], places.shrunk(rows))
 
 
-def _clearing(demand: Floats, places: int) -> float:
-    """The lowest price, at least 0, at which no more than `places` still want one."""
-    if len(demand) <= places:
-        return 0.0
-    return max(float(-np.partition(-demand, places)[places]), 0.0)
-
-
-def _case_prices(rows: Sequence[Row], prices: Floats, cases: int) -> Floats:
-    """What each case pays for the rows it is in, [N]."""
-    paid = np.zeros(cases)
-    for row, price in zip(rows, prices, strict=True):
-        paid[row.cases] += price
-    return paid
-
-
-def _seat(worth: Floats, net: Floats, rows: Sequence[Row], capacity: Floats) -> Ints:
+def _seat(worth: Floats, net: Floats, places: Places) -> Ints:
     """Give places to those who gain most at the prices, then what is left to whoever can use it."""
     action = np.zeros(len(worth), np.int64)
-    free, places = capacity.copy(), np.array([row.places for row in rows])
-    for wish in (np.where(worth > 0, net, -np.inf), np.where(worth > 0, worth, -np.inf)):
+    possible = np.isfinite(worth) if places.fill else worth > 0
+    seating = _Seating(places)
+    for wish in (np.where(possible & (net > 0), net, -np.inf), np.where(possible, net, -np.inf)):
         while True:
-            open_case = action == 0
-            for row, left in zip(rows, places, strict=True):
-                open_case &= ~row.cases | (left > 0)
-            options = np.where(open_case[:, None] & (free > 0), wish, -np.inf)
+            waiting = (action == 0) & seating.open_cases()
+            options = np.where(waiting[:, None] & (seating.readers > 0), wish, -np.inf)
             target = options.argmax(-1)
-            gain = options[np.arange(len(worth)), target]
-            seated = _fitting(np.flatnonzero(gain >= -WHOLE), target, gain, rows, places, free)
+            gain = np.take_along_axis(options, target[:, None], -1)[:, 0]
+            seated = seating.take(np.flatnonzero(np.isfinite(gain)), target, gain)
             if not len(seated):
                 break
             action[seated] = target[seated] + 1
-            free -= np.bincount(target[seated], minlength=len(free))
-            places = places - [int(row.cases[seated].sum()) for row in rows]
     return action
 
 
-def _fitting(wishing: Ints, target: Ints, gain: Floats, rows: Sequence[Row], places: Ints, free: Floats) -> Ints:
-    """Of the cases wishing for a reader those who gain most and fit, all limits kept."""
-    order = wishing[np.argsort(-gain[wishing], kind="stable")]
-    for j in np.flatnonzero(np.isfinite(free)):
-        mine = target[order] == j
-        order = order[~mine | (np.cumsum(mine) <= free[j])]
-    for row, left in zip(rows, places, strict=True):
-        inside = row.cases[order]
-        order = order[~inside | (np.cumsum(inside) <= left)]
-    return order
+class _Seating:
+    """The places that are still free."""
+
+    def __init__(self, places: Places) -> None:
+        self.part = places.part
+        self.total = places.total
+        self.parts = places.parts.copy()
+        self.readers = places.readers.copy()
+
+    def open_cases(self) -> Bools:
+        """Cases for which there is room, [N]."""
+        return np.append(self.parts > 0, True)[self.part] & (self.total > 0)
+
+    def take(self, wishing: Ints, target: Ints, gain: Floats) -> Ints:
+        """Of the cases wishing for a reader those who gain most and fit; their places are no longer free."""
+        order = wishing[np.argsort(-gain[wishing], kind="stable")]
+        for j, room in enumerate(self.readers):
+            order = _first(order, target[order] == j, room)
+        for g, room in enumerate(self.parts):
+            order = _first(order, self.part[order] == g, room)
+        order = order[: self.total]
+        self.total -= len(order)
+        self.readers -= np.bincount(target[order], minlength=len(self.readers))
+        self.parts -= np.bincount(self.part[order][self.part[order] != NO_PART], minlength=len(self.parts))
+        return order
+
+
+def _first(order: Ints, among: Bools, room: int) -> Ints:
+    """The order without those `among` it for whom there is no room."""
+    return order[~among | (np.cumsum(among) <= room)]

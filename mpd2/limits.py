@@ -30,6 +30,8 @@ class Limits:
             raise UserError(f"budget: found {self.budget}, expected a share from 0 to 1")
         if self.soft and self.budget is None:
             raise UserError("budget: a soft budget needs its share, found none")
+        if self.by_cohort and self.reserve:
+            raise UserError("reserve: found together with budgets by cohort; keep one of the two")
         for what, number in (("total", self.total), ("reserve", self.reserve), *self.capacity):
             if number is not None and not (number >= 0 and float(number).is_integer()):
                 raise UserError(f"{what}: found {number}, expected a whole number of cases, at least 0")

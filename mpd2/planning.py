@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.special import expit, logit
 
 from mpd2.arrays import Bools, Floats, Ints
-from mpd2.assignment import Row, assign, total_worth
+from mpd2.assignment import NO_PART, Places, assign, total_worth
 from mpd2.cohort import Cohort
 from mpd2.errors import UserError
 from mpd2.limits import Limits
@@ -48,7 +48,7 @@ def reroute(
     if not limits.soft or limits.budget is None:
         return plan(preference, cohort, limits, urgent)
     price = soft_price(present.defer, limits.budget, _strata(cohort, limits))
-    return plan(preference, cohort, _without_budget(limits), urgent, price)
+    return plan(preference, cohort, replace(limits, budget=None, soft=False, by_cohort=False), urgent, price)
 
 
 def plan(
@@ -70,16 +70,15 @@ def plan(
     open_to = cohort.available & limits.present(cohort.manifest)
     worth = np.where(open_to, preference - price[:, None], -np.inf)
     urgent = np.zeros(len(cohort), bool) if urgent is None else np.asarray(urgent, bool)
-    budgets = _budget_rows(cohort, limits)
-    capacity = limits.capacities(cohort.manifest)
-    rows = [*budgets, *_total_rows(cohort, limits, budgets, capacity, urgent)]
+    places = places_for(cohort, limits, urgent)
 
-    quick = _plain_action(worth, cohort, budgets, price)
-    fits = _keeps(quick.action, rows, capacity)
-    made = quick if fits else _assigned(worth, rows, capacity, bool(budgets), price)
-    value = total_worth(np.where(open_to, preference, 0.0), made.action)
-    notes = _notes(made.action, worth, cohort, limits, budgets, urgent)
-    return Plan(made.action, made.price, made.reader_prices, value, made.gap, notes)
+    action, bar = _unhindered(worth, cohort, places)
+    reader_prices, gap = np.zeros(cohort.readers), 0.0
+    if not _fits(action, places):
+        found = assign(worth, places)
+        action, bar, reader_prices, gap = found.action, found.case_prices(places.part), found.reader_prices, found.gap
+    value = total_worth(np.where(open_to, preference, 0.0), action)
+    return Plan(action, price + bar, reader_prices, value, gap, _notes(action, worth, cohort, limits, places, urgent))
 
 
 def soft_price(defer: Floats, share: float, strata: Ints | None = None) -> Floats:
@@ -107,37 +106,30 @@ def _one_soft_price(odds: Floats, mass: float) -> float:
     return (low + high) / 2
 
 
-# ---------------------------------------------------------------------------------- without and with scarcity
+# ---------------------------------------------------------------------------------- while nobody is full
 
 
-@dataclass(frozen=True, eq=False)
-class _Made:
-    action: Ints
-    price: Floats
-    reader_prices: Floats
-    gap: float = 0.0
-
-
-def _plain_action(worth: Floats, cohort: Cohort, budgets: list[Row], price: Floats) -> _Made:
-    """What would be done if only the budget counted: the clearest cases go first, each to whom it is best."""
-    nobody = np.zeros(cohort.readers)
-    if not budgets:
-        return _Made(best_actions(worth), price, nobody)
+def _unhindered(worth: Floats, cohort: Cohort, places: Places) -> tuple[Ints, Floats]:
+    """What would be done if no reader were ever full, and its price: the clearest go first, each to whom it is best."""
+    if not places.fill:
+        return best_actions(worth), np.zeros(len(worth))
     best = worth.max(-1)
-    sent, paid = np.zeros(len(cohort), bool), price.copy()
-    for row in budgets:
-        inside = np.flatnonzero(row.cases)
-        chosen, bar = _clearest(best[inside], cohort.ids[inside], row.places)
-        sent[inside[chosen]] = True
-        paid[inside] += bar
-    return _Made(np.where(sent, worth.argmax(-1) + 1, 0), paid, nobody)
+    sent, bar = np.zeros(len(worth), bool), np.zeros(len(worth))
+    together = [(places.part == g, room) for g, room in enumerate(places.parts)]
+    if (places.part == NO_PART).any():
+        together = [(np.ones(len(worth), bool), places.total)]
+    for inside, room in together:
+        rows = np.flatnonzero(inside)
+        chosen, bar[rows] = _clearest(best[rows], cohort.ids[rows], int(room))
+        sent[rows[chosen]] = True
+    return np.where(sent, worth.argmax(-1) + 1, 0), bar
 
 
 def _clearest(best: Floats, ids: np.ndarray, places: int) -> tuple[Bools, float]:
     """Who is sent if only so many can be, and the price that does it; equal cases go in the order of their ids."""
     possible = np.isfinite(best)
     if possible.sum() <= places:
-        return possible, float(best[possible].min(initial=0.0)) if possible.any() else 0.0
+        return possible, float(best[possible].min(initial=0.0))
     bar = float(-np.partition(-best, places)[places])  # the best of those who stay
     chosen = best > bar
     tied = np.flatnonzero(best == bar)
@@ -145,25 +137,38 @@ def _clearest(best: Floats, ids: np.ndarray, places: int) -> tuple[Bools, float]
     return chosen, bar
 
 
-def _assigned(worth: Floats, rows: list[Row], capacity: Floats, budgeted: bool, price: Floats) -> _Made:
-    """The best assignment where places are scarce."""
-    finite = worth[np.isfinite(worth)]
-    # A place taken must be worth more than any chain of exchanges it may cause: one for each reader, there and back.
-    bonus = (2 * worth.shape[1] + 2) * (np.ptp(finite) + 1) - finite.min() if budgeted and len(finite) else 0.0
-    found = assign(worth + bonus, rows, capacity)
-    paid = price - bonus
-    for row, extra in zip(rows, found.row_prices, strict=True):
-        paid = paid + np.where(row.cases, extra, 0.0)
-    gap = max(found.bound - total_worth(worth + bonus, found.action), 0.0)
-    return _Made(found.action, paid, found.reader_prices, gap)
+def _fits(action: Ints, places: Places) -> bool:
+    sent = action > 0
+    load = np.bincount(action, minlength=len(places.readers) + 1)[1:]
+    filled = np.bincount(places.part[sent & (places.part != NO_PART)], minlength=len(places.parts))
+    return bool(sent.sum() <= places.total and (load <= places.readers).all() and (filled <= places.parts).all())
 
 
-def _keeps(action: Ints, rows: list[Row], capacity: Floats) -> bool:
-    load = np.bincount(action, minlength=len(capacity) + 1)[1:]
-    return bool((load <= capacity).all()) and all((action[row.cases] > 0).sum() <= row.places for row in rows)
+# ---------------------------------------------------------------------------------- limits as places
 
 
-# ---------------------------------------------------------------------------------- limits as rows
+def places_for(cohort: Cohort, limits: Limits, urgent: Bools) -> Places:
+    """How many places there are, of which kind."""
+    everybody = len(cohort)
+    capacity = limits.capacities(cohort.manifest)
+    budgets = _budgets(cohort, limits)
+    total = min([everybody, *([sum(budgets)] if budgets else []), *([] if limits.total is None else [limits.total])])
+    part, parts = np.full(everybody, NO_PART, np.int64), np.zeros(0, np.int64)
+    if budgets and limits.by_cohort:
+        part, parts = np.unique(cohort.source, return_inverse=True)[1], np.array(budgets)
+    elif limits.reserve:
+        part = np.where(urgent, NO_PART, 0)
+        parts = np.array([max(int(min(total, capacity.sum())) - limits.reserve, 0)])
+    readers = np.minimum(capacity, everybody).astype(np.int64)
+    return Places(int(total), part, parts, readers, fill=limits.budget is not None)
+
+
+def _budgets(cohort: Cohort, limits: Limits) -> list[int]:
+    """The cases to send of each stratum."""
+    if limits.budget is None:
+        return []
+    sizes = np.unique(_strata(cohort, limits), return_counts=True)[1]
+    return [int(np.floor(limits.budget * size + 0.5)) for size in sizes]
 
 
 def _strata(cohort: Cohort, limits: Limits) -> Ints:
@@ -171,48 +176,21 @@ def _strata(cohort: Cohort, limits: Limits) -> Ints:
     return cohort.source if limits.by_cohort else np.zeros(len(cohort), np.int64)
 
 
-def _budget_rows(cohort: Cohort, limits: Limits) -> list[Row]:
-    if limits.budget is None:
-        return []
-    strata = _strata(cohort, limits)
-    inside = [strata == stratum for stratum in np.unique(strata)]
-    return [Row(cases, int(np.floor(limits.budget * cases.sum() + 0.5))) for cases in inside]
-
-
-def _total_rows(
-    cohort: Cohort, limits: Limits, budgets: list[Row], capacity: Floats, urgent: Bools
-) -> list[Row]:
-    """The limit on all cases, and the places the reserve leaves to those that are not urgent."""
-    rows = [] if limits.total is None else [Row(np.ones(len(cohort), bool), int(limits.total))]
-    if limits.reserve:
-        places = [float(len(cohort)), capacity.sum(), *(row.places for row in rows)]
-        places += [float(sum(row.places for row in budgets))] if budgets else []
-        rows.append(Row(~urgent, max(int(min(places)) - int(limits.reserve), 0)))
-    return rows
-
-
-def _without_budget(limits: Limits) -> Limits:
-    return Limits(total=limits.total, capacity=limits.capacity, away=limits.away, reserve=limits.reserve)
-
-
 def _notes(
-    action: Ints, worth: Floats, cohort: Cohort, limits: Limits, budgets: list[Row], urgent: Bools
+    action: Ints, worth: Floats, cohort: Cohort, limits: Limits, places: Places, urgent: Bools
 ) -> tuple[str, ...]:
     """Which wishes could not be met, and why."""
     notes = []
-    alone = int((~np.isfinite(worth).any(-1)).sum())
-    for row in budgets:
-        sent = int((action[row.cases] > 0).sum())
-        if sent < row.places:
-            where = f" of {cohort.manifest.cohorts[cohort.source[row.cases][0]].name}" if limits.by_cohort else ""
-            reasons = [f"{alone} cases have nobody who could read them"] if alone else []
-            reasons += [f"in all {limits.total} can be sent"] if limits.total is not None else []
-            reasons += ["the readers have no more places"] if limits.capacity else []
-            reasons += [f"{limits.reserve} places are kept for urgent cases"] if limits.reserve else []
-            notes.append(f"The budget{where} is {row.places} cases; {sent} are sent: {', '.join(reasons)}.")
+    wanted, sent = sum(_budgets(cohort, limits)), int((action > 0).sum())
+    if sent < wanted:
+        alone = int((~np.isfinite(worth).any(-1)).sum())
+        reasons = [f"{alone} cases have nobody who could read them"] if alone else []
+        reasons += [f"only {places.total} can be sent in all"] if places.total < wanted else []
+        reasons += ["the readers have no more places"] if limits.capacity else []
+        reasons += [f"{limits.reserve} places are kept for urgent cases"] if limits.reserve else []
+        notes.append(f"The budget is {wanted} cases; {sent} are sent: {', '.join(reasons)}.")
     if limits.reserve > urgent.sum():
         notes.append(f"{limits.reserve} places are kept for urgent cases, of which there are {urgent.sum()}.")
-    absent = [reader.name for reader in cohort.manifest.readers if reader.column in limits.away]
-    if len(absent) == cohort.readers:
+    if not limits.present(cohort.manifest).any():
         notes.append("No reader is there: the AI decides every case.")
     return tuple(notes)

@@ -31,14 +31,15 @@ def wishes(draw: st.DrawFn, cohort: Cohort) -> Limits:
     numbers = st.integers(0, len(cohort))
     capacity = draw(st.dictionaries(st.sampled_from(columns), numbers))
     budget = draw(st.none() | SHARES)
+    by_cohort = draw(st.booleans())
     return Limits(
         budget=budget,
         soft=budget is not None and draw(st.booleans()),
-        by_cohort=draw(st.booleans()),
+        by_cohort=by_cohort,
         total=draw(st.none() | numbers),
         capacity=tuple(capacity.items()),
         away=tuple(draw(st.sets(st.sampled_from(columns)))),
-        reserve=draw(st.integers(0, 3)),
+        reserve=0 if by_cohort else draw(st.integers(0, 3)),
     )
 
 
@@ -265,6 +266,7 @@ def test_a_wish_that_cannot_be_met_is_explained(small_cohort):
         ({"capacity": {"reader": 2.5}}, "reader: found 2.5"),
         ({"capacity": {"reader": np.nan}}, "reader: found nan"),
         ({"reserve": np.inf}, "reserve: found inf"),
+        ({"budget": 0.2, "by_cohort": True, "reserve": 2}, "keep one of the two"),
         ({"urgent": 3}, "limits: found urgent"),
     ],
 )

@@ -9,8 +9,7 @@ from mpd2.cohort import Cohort
 from mpd2.errors import UserError
 from mpd2.evidence import Outcome
 from mpd2.findings import Estimate, Figures
-from mpd2.policy import choose, route
-from mpd2.worklist import mean_policy
+from mpd2.worklist import decided_together
 
 AI = "AI"
 BETTER, WORSE, SAME = "now right", "now wrong", "no difference"
@@ -76,8 +75,8 @@ def _decided(outcome: Outcome, cohort: Cohort) -> tuple[np.ndarray, np.ndarray]:
     """Action and label of each case, [N]."""
     if outcome.policy is None:
         raise UserError(f"{outcome.title}: has no soft policy, so its routers cannot decide together")
-    mean = mean_policy(outcome.policy)
-    return choose(mean, outcome.rule), route(mean, cohort, outcome.rule).label
+    made = decided_together(outcome.policy, cohort, outcome.rule, outcome.endings)
+    return made.consulted[:, 0] + 1, made.label
 
 
 def _moves(more: Estimate) -> str:

@@ -20,7 +20,7 @@ from mpd2.errors import UserError
 from mpd2.evidence import Evidence
 from mpd2.intervals import bootstrap
 from mpd2.metrics import COUNTS, METRICS, readings, tally
-from mpd2.policy import Policy, Rule, preferences, route
+from mpd2.policy import Endings, Policy, Rule, preferences, route
 from mpd2.tables import estimates, mean_of, on_front, overall, pareto, sd_of
 
 RISK_SIGNALS: Mapping[str, str] = {
@@ -132,7 +132,12 @@ def tradeoff(evidence: Evidence, weights: Floats) -> pd.DataFrame:
 
 
 def deferral_curve(
-    policy: Policy, cohort: Cohort, costs: Costs, rule: Rule = "joint", points: int = 101
+    policy: Policy,
+    cohort: Cohort,
+    costs: Costs,
+    rule: Rule = "joint",
+    points: int = 101,
+    endings: Endings | None = None,
 ) -> pd.DataFrame:
     """What a policy, [E, N], costs at any hard deferral rate, as a price on deferral moves from prohibitive to none.
 
@@ -142,7 +147,7 @@ def deferral_curve(
     """
     if points < 2:
         raise UserError(f"points: found {points}, expected at least 2")
-    kept, asked = (_amounts(policy, share, cohort, costs) for share in (0.0, 1.0))  # [E, N, 2]
+    kept, asked = (_amounts(policy, share, cohort, costs, endings) for share in (0.0, 1.0))  # [E, N, 2]
     odds = preferences(policy, rule).max(-1)  # [E, N]
     order = np.argsort(-odds, axis=-1)  # who has no reader last
     change = np.take_along_axis(asked - kept, order[..., None], axis=1)
@@ -163,7 +168,8 @@ def deferral_curves(evidence: Evidence, points: int = 101) -> pd.DataFrame:
     parts = []
     for name, outcome in evidence.outcomes.items():
         if outcome.policy is not None:
-            rows = deferral_curve(outcome.policy, evidence.cohort, evidence.costs, outcome.rule, points)
+            about = (outcome.rule, points, outcome.endings)
+            rows = deferral_curve(outcome.policy, evidence.cohort, evidence.costs, *about)
             rows.insert(0, "method", name)
             rows.insert(1, "title", outcome.title)
             parts.append(rows)
@@ -172,10 +178,10 @@ def deferral_curves(evidence: Evidence, points: int = 101) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _amounts(policy: Policy, share: float, cohort: Cohort, costs: Costs) -> Floats:
+def _amounts(policy: Policy, share: float, cohort: Cohort, costs: Costs, endings: Endings | None) -> Floats:
     """Clinical cost and fee of each case if all are deferred (share 1) or none (share 0), [E, N, 2]."""
     fixed = Policy(np.full_like(policy.defer, share), policy.allocation, policy.available)
-    cases = tally(cohort, route(fixed, cohort, "staged"), costs).cases
+    cases = tally(cohort, route(fixed, cohort, "staged", endings), costs).cases
     return cases[..., [COUNTS.index("clinical"), COUNTS.index("fees")]]
 
 

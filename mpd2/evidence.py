@@ -9,7 +9,7 @@ from functools import cached_property
 from mpd2.cohort import Cohort
 from mpd2.costs import Costs
 from mpd2.metrics import Tally, tally
-from mpd2.policy import Decisions, Policy, Rule
+from mpd2.policy import Decisions, Endings, Policy, Rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,6 +21,7 @@ class Outcome:
     decisions: Decisions  # [E, N]
     policy: Policy | None = None  # [E, N]; none where a method has no single soft policy
     rule: Rule = "joint"  # by which the decisions follow from the policy
+    endings: Endings | None = None  # [E, N]; none where whoever is asked has the last word
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,26 +10,22 @@ from mpd2.arrays import Floats
 from mpd2.cohort import SPLITS, Cohort
 from mpd2.intervals import LEVEL, RESAMPLES, resample_weights, summary
 from mpd2.metrics import METRICS, Tally, metrics_of, tally
-from mpd2.policy import Policy, route
+from mpd2.policy import Decisions, Endings, Policy, route
 from mpd2.runs import Run
 
 Report = dict[str, Any]
 
 
-def split_reports(run: Run, policy: Policy, cohort: Cohort) -> dict[str, Report]:
-    """A report for each split that has cases; the policy is that of every member for all of `cohort`."""
+def split_reports(run: Run, policy: Policy, cohort: Cohort, endings: Endings | None = None) -> dict[str, Report]:
+    """A report for each split that has cases; policy and endings are those of every member for all of `cohort`."""
+    decisions = route(policy, cohort, run.rule, endings)
     parts = {split: cohort.split == split for split in SPLITS if (cohort.split == split).any()}
-    return {
-        split: report(
-            run, Policy(policy.defer[:, rows], policy.allocation[:, rows], policy.available[rows]), cohort.rows(rows)
-        )
-        for split, rows in parts.items()
-    }
+    return {split: report(run, decisions.rows(rows), cohort.rows(rows)) for split, rows in parts.items()}
 
 
-def report(run: Run, policy: Policy, cohort: Cohort) -> Report:
+def report(run: Run, decisions: Decisions, cohort: Cohort) -> Report:
     """Every metric over all cases and for each cohort, under the costs of the table's manifest."""
-    cases = tally(cohort, route(policy, cohort, run.rule), cohort.manifest.default_costs()).cases  # [E, N, C]
+    cases = tally(cohort, decisions, cohort.manifest.default_costs()).cases  # [E, N, C]
     weights = resample_weights(cohort)  # [R, N]
     # Every cohort keeps its number of cases in every resample, so a part of the weights is a resample of its cohort.
     parts = {key: cohort.sources == key for key in (entry.key for entry in cohort.manifest.cohorts)}

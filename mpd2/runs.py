@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
@@ -19,12 +20,13 @@ from mpd2.cohort import Cohort
 from mpd2.costs import Costs
 from mpd2.errors import UserError
 from mpd2.files import digest, replacing, replacing_folder
-from mpd2.policy import RULES, Policy, Rule, choose
+from mpd2.policy import NOBODY, RULES, Decisions, Endings, Policy, Rule, act, choose
 
 FORMAT = 1
 CONFIG, WEIGHTS, PREDICTIONS, HISTORY, METRICS = (
     "config.json", "weights.safetensors", "predictions.parquet", "history.parquet", "metrics.json",
 )  # fmt: skip
+KEPT, CONSULTED = "kept", "consulted_"  # names of columns
 FILES = (WEIGHTS, PREDICTIONS, HISTORY, METRICS)  # all that the configuration vouches for
 
 
@@ -67,17 +69,25 @@ class Run:
             )
 
 
-def save_run(run: Run, folder: Path, policy: Policy, cohort: Cohort, metrics: Mapping[str, Any]) -> None:
+def save_run(
+    run: Run,
+    folder: Path,
+    policy: Policy,
+    cohort: Cohort,
+    metrics: Mapping[str, Any],
+    endings: Endings | None = None,
+) -> None:
     """Write a run with its predictions for `cohort`, all or nothing."""
     with replacing_folder(folder) as draft:
         arrays = {name: np.ascontiguousarray(value) for name, value in run.arrays.items()}
         (draft / WEIGHTS).write_bytes(save(arrays))
-        predictions_frame(run, policy, cohort).to_parquet(
+        frame, soft = predictions_frame(run, policy, cohort, endings), ("defer", *run.readers)
+        frame.to_parquet(
             draft / PREDICTIONS,
             index=False,
             compression="zstd",
-            use_dictionary=["seed", "case_id", "action"],
-            column_encoding=dict.fromkeys(("defer", *run.readers), "BYTE_STREAM_SPLIT"),  # a third less to ship
+            use_dictionary=[name for name in frame if name not in soft],
+            column_encoding=dict.fromkeys(soft, "BYTE_STREAM_SPLIT"),  # a third less to ship
         )
         run.history.to_parquet(draft / HISTORY, index=False)
         (draft / METRICS).write_text(json.dumps(metrics, indent=1), encoding="utf-8")
@@ -154,9 +164,7 @@ def load_predictions(folder: Path, run: Run, cohort: Cohort) -> Policy:
     """The stored policy of every member for the cases of `cohort`, [E, N], without running the method."""
     run.check_table(cohort)
     frame = pd.read_parquet(folder / PREDICTIONS)
-    rows = pd.Index(frame["case_id"].iloc[: len(frame) // run.members]).get_indexer(cohort.ids)
-    if (rows < 0).any():
-        raise UserError(f"{folder}: no prediction is stored for case {cohort.ids[rows < 0][0]}")
+    rows = _rows_of(frame, folder, run, cohort)
     defer = frame["defer"].to_numpy(float).reshape(run.members, -1)[:, rows]
     allocation = frame[list(run.readers)].to_numpy(float).reshape(run.members, -1, len(run.readers))[:, rows]
     if allocation[:, ~cohort.available].any():
@@ -164,8 +172,31 @@ def load_predictions(folder: Path, run: Run, cohort: Cohort) -> Policy:
     return Policy(defer, allocation, cohort.available)
 
 
-def predictions_frame(run: Run, policy: Policy, cohort: Cohort) -> pd.DataFrame:
-    """One row a member and case: the action taken, d and every reader's q."""
+def load_endings(folder: Path, run: Run, cohort: Cohort) -> Endings | None:
+    """The stored endings of every member for the cases of `cohort`, [E, N]; none where the run has none of its own."""
+    names = pq.read_schema(folder / PREDICTIONS).names
+    if KEPT not in names:
+        return None
+    limit = sum(name.startswith(CONSULTED) for name in names)
+    frame = pd.read_parquet(folder / PREDICTIONS, columns=["case_id", KEPT, *_ending_names(run, limit)])
+    rows = _rows_of(frame, folder, run, cohort)
+    kept, label_and_later = (
+        frame[columns].to_numpy(np.int64).reshape(run.members, -1, *shape)[:, rows]
+        for columns, shape in ((KEPT, ()), (_ending_names(run, limit), (limit, len(run.readers))))
+    )
+    first = np.where(cohort.available, np.arange(cohort.readers), NOBODY)  # [N, M]
+    later = np.moveaxis(label_and_later[:, :, 1:], -2, -1)  # [E, N, M, limit − 1]
+    firsts = np.broadcast_to(first, later.shape[:-1])[..., None]
+    return Endings(kept, label_and_later[:, :, 0], np.concatenate([firsts, later], axis=-1))
+
+
+def predictions_frame(run: Run, policy: Policy, cohort: Cohort, endings: Endings | None = None) -> pd.DataFrame:
+    """One row a member and case: the action taken, d and every reader's q.
+
+    Where the method goes on by itself also whom it asks in all and the label it ends with, and how it would end else:
+    `kept`, the label if nobody is asked, and if a reader is asked first `label:` and `then2:`, `then3:` that reader,
+    positions of whom is asked next.
+    """
     action = choose(policy, run.rule)  # [E, N]
     names = np.array(["ai", *run.readers])
     columns = {
@@ -175,4 +206,33 @@ def predictions_frame(run: Run, policy: Policy, cohort: Cohort) -> pd.DataFrame:
         "defer": policy.defer.astype(np.float32).ravel(),
     }
     shares = policy.allocation.astype(np.float32).reshape(-1, len(run.readers))
-    return pd.DataFrame(columns | {name: shares[:, j] for j, name in enumerate(run.readers)})
+    columns |= {name: shares[:, j] for j, name in enumerate(run.readers)}
+    if endings is not None:
+        columns |= _endings_as_columns(run, act(action, cohort, endings), endings)
+    return pd.DataFrame(columns)
+
+
+def _endings_as_columns(run: Run, decisions: Decisions, endings: Endings) -> dict[str, np.ndarray]:
+    names = np.array([*run.readers, ""])  # NOBODY is the last position
+    limit = decisions.consulted.shape[-1]
+    asked = {f"{CONSULTED}{step + 1}": names[decisions.consulted[..., step]].ravel() for step in range(limit)}
+    ends = np.concatenate([endings.label[..., None], endings.consulted[..., 1:]], axis=-1)  # [E, N, M, limit]
+    flat = np.moveaxis(ends, -1, -2).reshape(decisions.label.size, -1).astype(np.int16)
+    columns = dict(zip(_ending_names(run, limit), flat.T, strict=True))
+    labels = {"label": decisions.label, KEPT: endings.kept}
+    return asked | {name: values.ravel().astype(np.int8) for name, values in labels.items()} | columns
+
+
+def _ending_names(run: Run, limit: int) -> list[str]:
+    """The label by whom is asked first, then whom is asked second and so on."""
+    return [
+        f"{what}:{reader}" for what in ("label", *(f"then{n}" for n in range(2, limit + 1))) for reader in run.readers
+    ]
+
+
+def _rows_of(frame: pd.DataFrame, folder: Path, run: Run, cohort: Cohort) -> np.ndarray:
+    """Where in a member's part of the stored predictions each case is, [N]."""
+    rows = pd.Index(frame["case_id"].iloc[: len(frame) // run.members]).get_indexer(cohort.ids)
+    if (rows < 0).any():
+        raise UserError(f"{folder}: no prediction is stored for case {cohort.ids[rows < 0][0]}")
+    return rows

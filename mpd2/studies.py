@@ -17,12 +17,12 @@ from mpd2.devices import pick_device
 from mpd2.errors import UserError
 from mpd2.evidence import Evidence, Outcome
 from mpd2.files import digest
-from mpd2.methods import METHODS, policy_of
+from mpd2.methods import METHODS, endings_of, policy_of
 from mpd2.methods.base import Method
 from mpd2.methods.router import Mpd2, fit_routers
 from mpd2.policy import route
 from mpd2.reports import split_reports
-from mpd2.runs import CONFIG, PREDICTIONS, Run, load_predictions, load_run, save_run
+from mpd2.runs import CONFIG, PREDICTIONS, Run, load_endings, load_predictions, load_run, save_run
 from mpd2.training import Callback, TrainingState
 
 SEEDS = tuple(range(42, 52))
@@ -109,6 +109,8 @@ class Plan:
 
     resplits: tuple[int, ...] = tuple(range(20))  # a number each, from which its luck comes
     draws: tuple[int, ...] = tuple(range(5))  # the resplits in which each cohort is new in turn
+    router_resplits: int = 10  # of the resplits, how many train routers, which take a hundred times as long as others
+    router_draws: int = 3  # the same of the draws
     seeds: tuple[int, ...] = SEEDS[:2]  # of every method in every deal: the deal is the unit, not the seed
     local: tuple[int, ...] = (10, 20, 50, 100, 200)  # labelled cases of a new cohort, besides none and all
     recalibrated: tuple[str, ...] = ("mpd2-plus", "verma", "ai")  # methods that are given them
@@ -191,12 +193,13 @@ class Study:
         for problem in run.notes.get("problems", ()):
             say(f"{name}: {problem}")
         cases = self._kept_cases(name)
-        policy = policy_of(run, cases)
+        policy, endings = policy_of(run, cases), endings_of(run, cases)
         run = replace(run, notes={**run.notes, "recipe": self.recipe(name)})
         if name == ABLATIONS_RUN:
             save_run(replace(run, arrays={}), self.folder(name), policy, cases, {})
         else:
-            save_run(run, self.folder(name), policy, cases, split_reports(run, policy, cases))
+            reports = split_reports(run, policy, cases, endings)
+            save_run(run, self.folder(name), policy, cases, reports, endings)
         self.checkpoint(name).unlink(missing_ok=True)
 
     def evidence(self, split: str = "test", names: Sequence[str] | None = None) -> Evidence:
@@ -241,8 +244,9 @@ class Study:
     def _outcome(self, name: str, cases: Cohort) -> Outcome:
         run = load_run(self.folder(name))
         policy = load_predictions(self.folder(name), run, cases)
-        contender = self.contenders[name]
-        return Outcome(contender.title, contender.published, route(policy, cases, run.rule), policy, run.rule)
+        endings = load_endings(self.folder(name), run, cases)
+        contender, made = self.contenders[name], route(policy, cases, run.rule, endings)
+        return Outcome(contender.title, contender.published, made, policy, run.rule, endings)
 
     def _population(self, name: str, configs: Sequence[Config], callbacks: Sequence[Callback], say: Say) -> Run:
         keep = checkpointing(self.checkpoint(name), self.cohort, KEEP_EVERY)

@@ -18,11 +18,11 @@ from mpd2.errors import UserError
 from mpd2.evidence import Evidence, Outcome
 from mpd2.intervals import RESAMPLES, resample_weights, wilson
 from mpd2.manifest import Manifest
-from mpd2.methods import policy_of
-from mpd2.policy import NOBODY, Decisions, Policy, route
+from mpd2.methods import endings_of, policy_of
+from mpd2.policy import NOBODY, Decisions, Policy
 from mpd2.runs import Run
 from mpd2.table import read_cohort
-from mpd2.worklist import decisions_frame, mean_policy
+from mpd2.worklist import decided_together, decisions_frame, mean_policy
 
 MAX_BYTES = 20 * 2**20
 MAX_CASES = 20_000
@@ -64,8 +64,10 @@ def try_out(run: Run, title: str, cohort: Cohort) -> Trial:
     policy = policy_of(run, cohort)
     mean = mean_policy(policy)
     together = Policy(mean.defer[None], mean.allocation[None], mean.available)
-    outcome = Outcome(title, None, route(together, cohort, run.rule), together, run.rule)
-    return Trial(cohort, outcome, decisions_frame(policy, cohort, run.rule), len(policy.defer))
+    endings = endings_of(run, cohort)
+    made = decided_together(policy, cohort, run.rule, endings)
+    outcome = Outcome(title, None, Decisions(made.consulted[None], made.label[None]), together, run.rule)
+    return Trial(cohort, outcome, decisions_frame(policy, cohort, run.rule, endings), len(policy.defer))
 
 
 def sent_share(trial: Trial) -> str:

@@ -8,7 +8,7 @@ import pandas as pd
 from mpd2.arrays import Floats
 from mpd2.cohort import UNKNOWN, Cohort
 from mpd2.errors import UserError
-from mpd2.policy import Policy, Rule, choose, preferences, route
+from mpd2.policy import Decisions, Endings, Policy, Rule, choose, preferences, route
 
 ORDERS = {
     "costly": "Most costly first",
@@ -27,14 +27,19 @@ def mean_policy(policy: Policy) -> Policy:
     return Policy(defer, allocation, policy.available)
 
 
-def decisions_frame(policy: Policy, cohort: Cohort, rule: Rule) -> pd.DataFrame:
+def decided_together(policy: Policy, cohort: Cohort, rule: Rule, endings: Endings | None = None) -> Decisions:
+    """What a population, [E, N], decides as one, [N]: the mean policy acts, the endings of most members ensue."""
+    return route(mean_policy(policy), cohort, rule, None if endings is None else endings.together())
+
+
+def decisions_frame(policy: Policy, cohort: Cohort, rule: Rule, endings: Endings | None = None) -> pd.DataFrame:
     """One row a case: the action of the mean policy, who that is, the label if known, votes, d and every q.
 
-    `policy` is that of a population, [E, N]; `votes` counts the members who would act the same alone.
+    `policy` and `endings` are those of a population, [E, N]; `votes` counts the members who would act the same alone.
     """
     mean = mean_policy(policy)
     action = choose(mean, rule)  # [N]
-    label = pd.Series(route(mean, cohort, rule).label, dtype="Int64")
+    label = pd.Series(decided_together(policy, cohort, rule, endings).label, dtype="Int64")
     columns = {
         "case_id": cohort.ids,
         "action": np.array(["ai", *cohort.manifest.columns])[action],
@@ -47,7 +52,9 @@ def decisions_frame(policy: Policy, cohort: Cohort, rule: Rule) -> pd.DataFrame:
     return pd.DataFrame(columns | shares)
 
 
-def worklist(policy: Policy, cohort: Cohort, rule: Rule, expected: Floats) -> pd.DataFrame:
+def worklist(
+    policy: Policy, cohort: Cohort, rule: Rule, expected: Floats, endings: Endings | None = None
+) -> pd.DataFrame:
     """What is done with each case and what makes it urgent; a row a case, in the order of the cohort.
 
     `expected` is the cost of every action, [N, 1 + M], as of `reliability.expected_costs`. Columns: case_id, cohort,
@@ -55,7 +62,7 @@ def worklist(policy: Policy, cohort: Cohort, rule: Rule, expected: Floats) -> pd
     """
     decided = decisions_frame(policy, cohort, rule)
     mean = mean_policy(policy)
-    right = route(mean, cohort, rule).label == cohort.truth
+    right = decided_together(policy, cohort, rule, endings).label == cohort.truth
     ending = np.where(cohort.truth == UNKNOWN, "not known", np.where(right, "right", "wrong"))
     names = np.array([entry.name for entry in cohort.manifest.cohorts])
     return decided[["case_id", "action", "reader", "votes", "defer"]].assign(

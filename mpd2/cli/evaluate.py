@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from pathlib import Path
 
 from mpd2.cli.inputs import cohort_of
 from mpd2.cli.output import print_json
 from mpd2.cli.report import describe
 from mpd2.cohort import Cohort
-from mpd2.policy import Policy
+from mpd2.policy import Decisions, route
 from mpd2.reports import report
-from mpd2.runs import Run, load_predictions, load_run
+from mpd2.runs import Run, load_endings, load_predictions, load_run
 
 
 def run(args: Namespace) -> int:
@@ -18,8 +19,8 @@ def run(args: Namespace) -> int:
     trained = load_run(args.run)
     cohort = cohort_of(args.table).subset(split=args.split)
     stored = cohort.fingerprint == trained.fingerprint
-    policy = load_predictions(args.run, trained, cohort) if stored else _applied(trained, cohort)
-    found = report(trained, policy, cohort)
+    decisions = _stored(args.run, trained, cohort) if stored else _applied(trained, cohort)
+    found = report(trained, decisions, cohort)
     if args.json:
         about = {"run": str(args.run), "method": trained.method, "table": str(args.table), "split": args.split}
         print_json(about | {"fingerprint": cohort.fingerprint, "stored_predictions": stored} | found)
@@ -28,8 +29,13 @@ def run(args: Namespace) -> int:
     return 0
 
 
-def _applied(trained: Run, cohort: Cohort) -> Policy:
-    # Reading stored predictions does not wait for torch.
-    from mpd2.methods import policy_of
+def _stored(folder: Path, trained: Run, cohort: Cohort) -> Decisions:
+    policy = load_predictions(folder, trained, cohort)
+    return route(policy, cohort, trained.rule, load_endings(folder, trained, cohort))
 
-    return policy_of(trained, cohort)
+
+def _applied(trained: Run, cohort: Cohort) -> Decisions:
+    # Reading stored predictions does not wait for torch.
+    from mpd2.methods import decisions_of
+
+    return decisions_of(trained, cohort)

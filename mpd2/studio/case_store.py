@@ -73,7 +73,8 @@ def listing(about: Scenario) -> pd.DataFrame:
     """The worklist of the slice, in the table's order."""
     facts = store.evidence(about)
     expected = expected_costs(error_model().predict(facts.cohort), facts.costs)
-    return worklist.worklist(_policy(about), facts.cohort, store.run(about.run).rule, expected)
+    endings = facts.outcomes[about.run].endings
+    return worklist.worklist(_policy(about), facts.cohort, store.run(about.run).rule, expected, endings)
 
 
 def facts(about: Scenario, case_id: str) -> Facts:

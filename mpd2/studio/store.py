@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,7 +21,7 @@ from mpd2.jobs.folder import Workshop
 from mpd2.jobs.shelf import OwnRun
 from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.policy import route
-from mpd2.runs import CONFIG, Run, load_predictions, load_run
+from mpd2.runs import CONFIG, Run, load_endings, load_predictions, load_run
 from mpd2.studies import CONTENDERS, ROUTERS
 from mpd2.studio.scenario import Scenario
 from mpd2.table import load_cohort
@@ -31,17 +30,6 @@ DATA = Path(__file__).parents[2] / "data"
 RUNS = DATA / "runs"
 OWN = "own-"  # begins the name of a run that people made
 STUDY_STRATA = 5  # of risk, in the study's table
-
-
-def warm_up() -> None:
-    """Load the table, the shipped runs and the default slice, then set them aside from garbage collection.
-
-    Streamlit collects garbage after every rerun; looking through libraries that never go away would take most of it.
-    """
-    evidence(Scenario())
-    embedding()
-    gc.collect()
-    gc.freeze()
 
 
 @st.cache_resource(show_spinner=False)
@@ -175,5 +163,7 @@ def _deployable(facts: Evidence) -> Evidence:
 def _outcome(name: str, cases: Cohort) -> Outcome:
     known = run(name)
     policy = load_predictions(run_folder(name), known, cases)
+    endings = load_endings(run_folder(name), known, cases)
     published = CONTENDERS[name].published if name in CONTENDERS else None
-    return Outcome(run_title(name), published, route(policy, cases, known.rule), policy, known.rule)
+    made = route(policy, cases, known.rule, endings)
+    return Outcome(run_title(name), published, made, policy, known.rule, endings)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from mpd2.arrays import Bools, Floats, Ints
@@ -14,8 +15,8 @@ from mpd2.errors import UserError
 from mpd2.limits import Limits
 from mpd2.policy import Decisions, Policy, Rule, act, best_actions, preferences
 
-STEPS = 60  # halvings of the interval a soft price lies in
-FAR = 40.0  # log-odds beyond which no price matters
+FAR = 80.0  # log-odds beyond which no price matters
+ITS_OWN = 1e-9  # cases by which a sum of probabilities may be off
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,9 +67,11 @@ def plan(
     limits.check(cohort.manifest)
     if preference.shape != cohort.available.shape or np.isnan(preference).any():
         raise UserError(f"preferences: expected numbers for {len(cohort)} cases and {cohort.readers} readers, no NaN")
-    price = np.zeros(len(cohort)) if price is None else price
-    open_to = cohort.available & limits.present(cohort.manifest)
-    worth = np.where(open_to, preference - price[:, None], -np.inf)
+    worth = np.where(cohort.available & limits.present(cohort.manifest), preference, -np.inf)
+    if price is None:
+        price = np.zeros(len(cohort))
+    else:
+        worth -= price[:, None]
     urgent = np.zeros(len(cohort), bool) if urgent is None else np.asarray(urgent, bool)
     places = places_for(cohort, limits, urgent)
 
@@ -77,14 +80,14 @@ def plan(
     if not _fits(action, places):
         found = assign(worth, places)
         action, bar, reader_prices, gap = found.action, found.case_prices(places.part), found.reader_prices, found.gap
-    value = total_worth(np.where(open_to, preference, 0.0), action)
+    value = total_worth(preference, action)
     return Plan(action, price + bar, reader_prices, value, gap, _notes(action, worth, cohort, limits, places, urgent))
 
 
 def soft_price(defer: Floats, share: float, strata: Ints | None = None) -> Floats:
     """The price λ, [N], at which the mean probability of deferral, E[σ(logit d − λ)], is the share; in each stratum.
 
-    Found by halving; exact to rounding. Cases that have no reader, with d = 0, are never deferred and count as such: a
+    Exact to rounding. Cases that have no reader, with d = 0, are never deferred and count as such: a
     share that cannot be reached has the price at which everybody who can be sent is.
     """
     odds = logit(np.clip(defer, 1e-15, 1 - 1e-15))
@@ -97,13 +100,14 @@ def soft_price(defer: Floats, share: float, strata: Ints | None = None) -> Float
 
 
 def _one_soft_price(odds: Floats, mass: float) -> float:
-    if np.isclose(expit(odds).sum(), mass, rtol=0, atol=1e-9):
+    def excess(price: float) -> float:
+        return float(expit(odds - price).sum()) - mass
+
+    if abs(excess(0.0)) < ITS_OWN:
         return 0.0  # its own rate, so its own decisions
-    low, high = -2 * FAR, 2 * FAR
-    for _ in range(STEPS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if expit(odds - middle).sum() > mass else (low, middle)
-    return (low + high) / 2
+    if excess(-FAR) <= 0:
+        return -FAR
+    return float(brentq(excess, -FAR, FAR)) if excess(FAR) < 0 else FAR
 
 
 # ---------------------------------------------------------------------------------- while nobody is full
@@ -113,7 +117,8 @@ def _unhindered(worth: Floats, cohort: Cohort, places: Places) -> tuple[Ints, Fl
     """What would be done if no reader were ever full, and its price: the clearest go first, each to whom it is best."""
     if not places.fill:
         return best_actions(worth), np.zeros(len(worth))
-    best = worth.max(-1)
+    reader = worth.argmax(-1)
+    best = np.take_along_axis(worth, reader[:, None], -1)[:, 0]
     sent, bar = np.zeros(len(worth), bool), np.zeros(len(worth))
     together = [(places.part == g, room) for g, room in enumerate(places.parts)]
     if (places.part == NO_PART).any():
@@ -122,7 +127,7 @@ def _unhindered(worth: Floats, cohort: Cohort, places: Places) -> tuple[Ints, Fl
         rows = np.flatnonzero(inside)
         chosen, bar[rows] = _clearest(best[rows], cohort.ids[rows], int(room))
         sent[rows[chosen]] = True
-    return np.where(sent, worth.argmax(-1) + 1, 0), bar
+    return np.where(sent, reader + 1, 0), bar
 
 
 def _clearest(best: Floats, ids: np.ndarray, places: int) -> tuple[Bools, float]:

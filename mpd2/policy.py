@@ -44,6 +44,8 @@ class Policy:
         Where nobody who is left had a share, all of them have the same.
         """
         left = self.available & available
+        if (left == self.available).all():
+            return self
         shares = np.where(left, self.allocation, 0.0)
         total = shares.sum(-1, keepdims=True)
         even = np.where(left, 1.0, 0.0) / np.maximum(left.sum(-1, keepdims=True), 1)

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from mpd2.studio import store
+from mpd2.studio import warm
 
 
 @asynccontextmanager
 async def ready(_: st.App) -> AsyncIterator[None]:
-    """Load what every visitor needs before the first one comes."""
-    store.warm_up()
+    """Load what every visitor needs before the first one comes, and look after the jobs meanwhile."""
+    warm.warm_up()
     yield
 
 

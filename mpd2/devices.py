@@ -26,6 +26,15 @@ def pick_device(wish: str = "auto") -> torch.device:
     return torch.device(wish)
 
 
+def describe_devices(threads: int) -> str:
+    """What is found here, in words; `threads` is how many a training on the CPU may use."""
+    if torch.cuda.is_available():
+        found = torch.cuda.get_device_properties(0)
+        return f"{found.name}, {found.total_memory / 2**30:.0f} GB"
+    cores = f"CPU, {threads} of {os.cpu_count() or 1} cores for training"
+    return f"Apple GPU (MPS) or {cores}" if torch.backends.mps.is_available() else f"{cores} (no CUDA found)"
+
+
 @contextmanager
 def threads_for(members: int) -> Iterator[int]:
     """As many CPU threads as pay off for this many routers, for the length of the block."""

@@ -9,6 +9,7 @@ import shutil
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from datetime import UTC, datetime
 from time import monotonic, sleep
 
 from mpd2.errors import UserError
@@ -136,6 +137,7 @@ def _clear(job: Job, place: Workshop, checkpoint: bool = True) -> None:
 
 
 def _new_job(order: Order, place: Workshop) -> Job:
+    order = order.model_copy(update={"created": datetime.now(UTC)})  # its place in the queue, however old the wish is
     words = re.sub(r"[^a-z0-9]+", "-", order.title.lower()).strip("-")[:40]
     folder = place.jobs / f"{order.created:%Y%m%d-%H%M%S-%f}-{words}".strip("-")
     try:

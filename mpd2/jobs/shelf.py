@@ -6,14 +6,18 @@ import io
 import shutil
 import zipfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from mpd2.cohort import Cohort
 from mpd2.errors import UserError
 from mpd2.jobs.folder import LONGEST, Workshop
-from mpd2.runs import CONFIG, annotate, read_config
+from mpd2.jobs.grid import one_cell
+from mpd2.policy import Policy
+from mpd2.reports import split_reports
+from mpd2.runs import CONFIG, Run, annotate, read_config, save_run
 
 MOST_RUNS = 100
 
@@ -88,6 +92,17 @@ def zipped(name: str, place: Workshop) -> bytes:
         for path in sorted((place.runs / name).iterdir()):
             archive.write(path, f"{name}/{path.name}")
     return packed.getvalue()
+
+
+def keep_cell(
+    name: str, run: Run, policy: Policy, cell: str, title: str, cohort: Cohort, place: Workshop
+) -> None:
+    """Keep the routers of one cell of a grid, the run `name`, as a run of their own."""
+    check_room(place)
+    alone, decided = one_cell(run, policy, cell)
+    position = list(dict.fromkeys(run.notes["conditions"])).index(cell)
+    kept = replace(alone, notes={**alone.notes, "title": title})
+    save_run(kept, place.runs / f"{name}-{position + 1}", decided, cohort, split_reports(kept, decided, cohort))
 
 
 def unique(title: str, taken: set[str]) -> str:

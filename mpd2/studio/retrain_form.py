@@ -1,0 +1,202 @@
+"""What a person sets before pressing Train; validated by the configuration itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from mpd2 import settings
+from mpd2.config import PRESETS, Config, parse_config
+from mpd2.costs import Costs
+from mpd2.devices import DEVICES, describe_devices
+from mpd2.errors import UserError
+from mpd2.jobs import crew, plan, queue, shelf
+from mpd2.jobs.folder import LONGEST, Order, Workshop, all_jobs
+from mpd2.methods.router import Mpd2
+from mpd2.settings import BUDGET, DECAY, GSDP, MORE, RANK, SIMPLE, Setting
+from mpd2.studio import store
+from mpd2.studio import texts_retrain as texts
+
+CHOSEN_JOB = "retrain_job"
+SEEDS = 10
+COLUMNS = 4
+BUDGETS: dict[str, float | None] = {f"{share} %": share / 100 for share in (20, 30, 40, 50, 60, 70)} | {"none": None}
+OFF_VALUES = {GSDP: 0.0, RANK: 0.0, BUDGET: None}
+
+
+def draw(grid: bool) -> None:
+    """The form of one training, or of a grid, and its button."""
+    start = _start()
+    crew.keep_ready()
+    try:
+        wish, seeds, budgets = _wish(start, grid)
+        table = store.DATA / store.cohort().manifest.table
+        if grid:
+            order = plan.grid(wish, budgets, seeds, table, store.cohort())
+        else:
+            order = plan.training(wish, seeds, table, store.cohort())
+    except UserError as error:
+        st.error(settings.in_words(str(error)), icon=":material/error:")
+        st.button("Train", disabled=True, icon=":material/model_training:", key="retrain_go")
+        return
+    _go(order, wish)
+
+
+def _start() -> plan.Start:
+    points = _starting_points()
+    left, right = st.columns([1, 2], vertical_alignment="bottom")
+    name = left.selectbox("Start from", list(points), format_func=lambda key: points[key].title, key="retrain_start",
+                          help=texts.START)  # fmt: skip
+    right.caption(f":material/memory: {describe_devices(crew.threads())}")
+    return points[name]
+
+
+def _starting_points() -> dict[str, plan.Start]:
+    """Presets, and own runs of the same method whose routers share their settings."""
+    costs = store.cohort().manifest.default_costs()
+    points = {
+        name: plan.Start(name, store.run_title(name), PRESETS[name], costs) for name in sorted(PRESETS, reverse=True)
+    }
+    for own in store.own_runs():
+        if own.kind == "train" and own.method == Mpd2.key:
+            known = store.run(store.own_key(own))
+            points[store.own_key(own)] = plan.Start(
+                store.own_key(own), own.title, parse_config(dict(known.settings[0])), known.costs
+            )
+    return points
+
+
+def _wish(start: plan.Start, grid: bool) -> tuple[plan.Wish, int, list[float | None]]:
+    """All that is set: configuration, costs and device; how many seeds; the budgets of a grid."""
+    place = f"{'grid' if grid else 'train'}:{start.name}"
+    changes: dict[str, Any] = {}
+    budgets: list[float | None] = []
+    columns = st.columns([3, 3, 3, 2], gap="medium")
+    for column, setting in zip(columns, SIMPLE, strict=False):
+        with column:
+            if grid and setting.path == BUDGET:
+                budgets = _budgets(place)
+            else:
+                changes[setting.path] = _switchable(setting, start.config, place, must=grid)
+    with columns[-1]:
+        seeds = int(st.number_input("Seeds", 1, 40, 3 if grid else SEEDS, key=f"{place}:seeds", help=texts.SEEDS))
+    with st.expander("More settings", icon=":material/tune:"):
+        more, costs, device = _more(start, place)
+    changes |= more
+    title = st.text_input("Name", key=f"{place}:name", max_chars=LONGEST, help=texts.NAME,
+                          placeholder="found by what is changed")  # fmt: skip
+    return plan.Wish(start, start.config.but(**changes), costs, device, title.strip()), seeds, budgets
+
+
+def _switchable(setting: Setting, config: Config, place: str, must: bool) -> Any:
+    """A weight that can be switched off; in a grid it cannot, as the grid does that itself."""
+    value = settings.value_of(config, setting.path)
+    name = {GSDP: "GSDP", RANK: "Rank-JS", BUDGET: "Budget"}[setting.path]
+    meaning = {GSDP: texts.GSDP, RANK: texts.RANK, BUDGET: texts.BUDGET}[setting.path]
+    on = must or st.toggle(name, bool(value), key=f"{place}:{setting.path}:on", help=meaning)
+    usual = value or settings.value_of(Config(), setting.path)
+    chosen = _number(setting, usual, place, disabled=not on)
+    return chosen if on else OFF_VALUES[setting.path]
+
+
+def _budgets(place: str) -> list[float | None]:
+    chosen = st.pills("Budgets", list(BUDGETS), selection_mode="multi", default=["30 %", "50 %", "none"],
+                      key=f"{place}:budgets", help=texts.BUDGETS)  # fmt: skip
+    return [BUDGETS[name] for name in BUDGETS if name in chosen]
+
+
+def _more(start: plan.Start, place: str) -> tuple[dict[str, Any], Costs, str]:
+    changes: dict[str, Any] = {}
+    st.caption(texts.COSTS)
+    costs, device = _costs_and_device(start.costs, place)
+    for subject, group in MORE.items():
+        st.markdown(f"**{subject}**")
+        slots = [slot for _ in range(0, len(group) + 1, COLUMNS) for slot in st.columns(COLUMNS)]
+        for slot, setting in zip(slots, group, strict=False):
+            with slot:
+                changes[setting.path] = _field(setting, start.config, place)
+        if subject == "Objective":
+            with slots[len(group)]:
+                usual = ", ".join(f"{part:g}" for part in start.config.objective.rank_decay)
+                text = st.text_input(DECAY.label, usual, key=f"{place}:{DECAY.path}",
+                                     help=f"{DECAY.meaning} {texts.DECAY}")  # fmt: skip
+                changes[DECAY.path] = settings.parse_decay(text)
+    return changes, costs, device
+
+
+def _costs_and_device(costs: Costs, place: str) -> tuple[Costs, str]:
+    miss, alarm, device = st.columns([1, 1, 2])
+    with miss:
+        missed = st.number_input("Missed glaucoma", 0.0, 100.0, costs.false_negative, 0.1, format="%g",
+                                 key=f"{place}:miss", help=texts.COST_MISS)  # fmt: skip
+    with alarm:
+        alarmed = st.number_input("False alarm", 0.0, 100.0, costs.false_positive, 0.1, format="%g",
+                                  key=f"{place}:alarm", help=texts.COST_ALARM)  # fmt: skip
+    with device:
+        chosen = st.segmented_control("Device", DEVICES, default="auto", required=True, key=f"{place}:device",
+                                      help=texts.DEVICE)  # fmt: skip
+    return Costs(missed, alarmed, costs.fees), chosen
+
+
+def _field(setting: Setting, config: Config, place: str) -> Any:
+    value = settings.value_of(config, setting.path)
+    if setting.choices:
+        return st.segmented_control(setting.label, setting.choices, default=value, required=True,
+                                    key=f"{place}:{setting.path}", help=setting.meaning)  # fmt: skip
+    return _number(setting, value, place)
+
+
+def _number(setting: Setting, value: float, place: str, disabled: bool = False) -> float:
+    """A number as the configuration has it; a run's own value may lie outside of what is usually offered."""
+    kind = int if setting.whole else float
+    return st.number_input(
+        setting.label,
+        kind(min(setting.low, value)),
+        kind(max(setting.high, value)),
+        kind(value),
+        kind(setting.step),
+        format="%d" if setting.whole else "%g",
+        key=f"{place}:{setting.path}",
+        help=setting.meaning,
+        disabled=disabled,
+    )
+
+
+def _go(order: Order, wish: plan.Wish) -> None:
+    """What would be done, about how long it would take, and the button."""
+    jobs = all_jobs(Workshop.here())
+    seconds = plan.estimated_seconds(order.configs, jobs)
+    routers = "1 router" if len(order.configs) == 1 else f"{len(order.configs)} routers"
+    left, right = st.columns([1, 4], vertical_alignment="center")
+    left.button("Train", type="primary", icon=":material/model_training:", key="retrain_go", on_click=_submit,
+                args=(order,), help=texts.TRAIN_HELP, width="stretch")  # fmt: skip
+    right.caption(
+        f"**{order.title}** · {routers}, {order.epochs} epochs at most: about {in_minutes(seconds)} on this machine · "
+        f"changed: {settings.changes_in_words(wish.changes)}"
+    )
+    with st.expander("The whole configuration", icon=":material/data_object:"):
+        st.caption(f"{texts.RESOLVED}; seeds {order.configs[0].seed} to {order.configs[-1].seed}.")
+        st.json(order.configs[0].model_dump(mode="json"), expanded=1)
+
+
+def _submit(order: Order) -> None:
+    place = Workshop.here()
+    taken = {run.title for run in store.own_runs()} | {job.order.title for job in all_jobs(place)}
+    taken |= {store.run_title(name) for name in store.run_names()}
+    try:
+        shelf.check_room(place)
+        job = queue.submit(order.model_copy(update={"title": shelf.unique(order.title, taken)}), place)
+    except UserError as error:
+        st.toast(str(error), icon=":material/error:", duration="infinite")
+    else:
+        st.session_state[CHOSEN_JOB] = job.name
+
+
+def in_minutes(seconds: float) -> str:
+    """A duration as people say it.
+
+    >>> in_minutes(41.2), in_minutes(200)
+    ('41 s', '3 min')
+    """
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

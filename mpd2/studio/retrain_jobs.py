@@ -1,0 +1,186 @@
+"""The jobs, for everybody to see: how far each is, and the training of the chosen one as it goes."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from mpd2.errors import UserError
+from mpd2.figures import training as figures
+from mpd2.figures.common import Figure
+from mpd2.jobs import grid, queue
+from mpd2.jobs.folder import ENDED, HISTORY, Job, Order, Status, Workshop, all_jobs
+from mpd2.jobs.history import History, read_history
+from mpd2.studio import store, widgets
+from mpd2.studio import texts_retrain as texts
+from mpd2.studio.retrain_form import CHOSEN_JOB, in_minutes
+
+LOOK, DRAW = 1.0, 3.0  # seconds between two looks at the jobs, and between two drawings of the curves
+SHOWN = 6  # jobs in the list
+
+WORDS = {"queued": "waits its turn", "done": "done", "failed": "failed", "cancelled": "cancelled"}
+ICONS = {
+    "queued": ":material/schedule:",
+    "running": ":material/model_training:",
+    "done": ":material/check_circle:",
+    "failed": ":material/error:",
+    "cancelled": ":material/cancel:",
+}
+
+
+def draw() -> Job | None:
+    """The list of jobs, and the one that is chosen; none if there is no job."""
+    place = Workshop.here()
+    jobs = all_jobs(place)
+    st.subheader("Jobs", anchor=False, help=texts.QUEUE)
+    if not jobs:
+        st.caption(texts.NO_JOBS)
+        return None
+    busy = any(job.status.state not in ENDED for job in jobs)
+    st.fragment(_list, run_every=LOOK if busy else None, key="jobs")(place)
+    names = [job.name for job in jobs]
+    chosen = st.session_state.get(CHOSEN_JOB)
+    return jobs[names.index(chosen)] if chosen in names else jobs[-1]
+
+
+def live(job: Job) -> None:
+    """The curves of a job, drawn again while it runs."""
+    running = job.status.state not in ENDED
+    st.fragment(_curves, run_every=DRAW if running else None, key="curves")(job)
+
+
+def _list(place: Workshop) -> None:
+    """One row a job, the newest first; the page is run anew when one of them ends."""
+    try:
+        queue.tend(place)
+        jobs = all_jobs(place)
+        known = [(job, job.order, job.status) for job in reversed(jobs)]
+    except UserError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    for job, order, status in known[:SHOWN]:
+        _row(job, order, status, place)
+    if len(known) > SHOWN:
+        with st.expander(f"{len(known) - SHOWN} older jobs"):
+            for job, order, status in known[SHOWN:]:
+                _row(job, order, status, place)
+    states = {job.name: status.state in ENDED for job, _, status in known}
+    before = st.session_state.get("retrain_states")
+    st.session_state["retrain_states"] = states
+    if before is not None and any(over and not before.get(name, over) for name, over in states.items()):
+        st.rerun()
+
+
+def _row(job: Job, order: Order, status: Status, place: Workshop) -> None:
+    name, how, buttons = st.columns([4, 5, 3], vertical_alignment="center")
+    name.markdown(f"{ICONS[status.state]} **{order.title}**")
+    with how:
+        if status.state == "running":
+            st.progress(min(status.epoch / order.epochs, 1.0), text=_progress(order, status))
+        else:
+            st.caption(_ending(order, status))
+    with buttons.container(horizontal=True, horizontal_alignment="right"):
+        st.button("Show", key=f"show:{job.name}", on_click=_choose, args=(job.name,), type="tertiary",
+                  icon=":material/visibility:")  # fmt: skip
+        if status.state in ENDED:
+            st.button("Remove", key=f"forget:{job.name}", on_click=_tell, args=(queue.forget, job, place),
+                      type="tertiary", icon=":material/close:",
+                      help="Take it off this list; its run stays.")  # fmt: skip
+        else:
+            st.button("Cancel", key=f"cancel:{job.name}", on_click=_tell, args=(queue.cancel, job, place),
+                      icon=":material/stop_circle:")  # fmt: skip
+
+
+def _progress(order: Order, status: Status) -> str:
+    if not status.epoch:
+        return "getting ready"
+    left = "" if status.seconds_left is None else f", about {in_minutes(status.seconds_left)} left"
+    return f"epoch {status.epoch} of {order.epochs}{left}, {status.training} of {len(order.configs)} routers training"
+
+
+def _ending(order: Order, status: Status) -> str:
+    if status.state == "failed":
+        return f"failed: {status.reason}"
+    spent = f" after {status.epoch} epochs, {in_minutes(status.seconds)}" if status.epoch else ""
+    lost = f"; {len(status.warnings)} of {len(order.configs)} routers were stopped" if status.warnings else ""
+    return f"{WORDS[status.state]}{spent}{lost}"
+
+
+def _choose(name: str) -> None:
+    st.session_state[CHOSEN_JOB] = name
+
+
+def _tell(act: object, job: Job, place: Workshop) -> None:
+    """Do something with a job; what cannot be done is said."""
+    assert callable(act)
+    try:
+        act(job, place)
+    except UserError as error:
+        st.toast(str(error), icon=":material/error:")
+
+
+# ---------------------------------------------------------------------------------- curves
+
+
+def _curves(job: Job) -> None:
+    try:
+        order, history = job.order, read_history(job.folder / HISTORY)
+    except UserError:  # somebody took it off the list
+        return
+    if history is None:
+        st.caption("The curves begin with the first epoch.")
+        return
+    if order.kind == "grid":
+        _grid_so_far(history, order)
+    left, right = st.columns(2)
+    with left:
+        _chart("losses", figures.losses(frame := history.frame(list(figures.LOSSES))), frame,
+               "Mean loss of all routers and its parts over epochs")  # fmt: skip
+        chosen = _chosen(history, order)
+        frame = history.frame(list(figures.COST))
+        _chart("validation", figures.validation(frame, chosen), frame,
+               "Validation cost over epochs and the checkpoints kept so far")  # fmt: skip
+    with right:
+        targets = {config.budget.target for config in order.configs}
+        frame = history.frame(list(figures.DEFERRAL))
+        _chart("deferral", figures.deferral(frame, targets.pop() if len(targets) == 1 else None), frame,
+               "Soft and hard share of cases deferred over epochs, and the budget")  # fmt: skip
+        loads = history.load_frame([reader.name for reader in store.cohort().manifest.readers])
+        _chart("load", figures.load(loads), loads, "Share of the load of each reader over epochs")
+    if np.nanmax(history.log["multiplier"]) > 0:
+        frame = history.frame(list(figures.MULTIPLIER))
+        _chart("multiplier", figures.multiplier(frame), frame, "The budget's multiplier over epochs")
+    st.caption(f"{texts.LIVE} n = {len(order.configs)} routers, {(store.cohort().split == 'val').sum()} val cases.")
+
+
+def _chart(name: str, figure: Figure, table: pd.DataFrame, alt_text: str) -> None:
+    widgets.chart(figure, table=table, key=f"training-{name}", alt_text=alt_text)
+
+
+def _chosen(history: History, order: Order) -> pd.DataFrame:
+    """The checkpoint each router would keep: epoch and validation cost."""
+    best = history.chosen(order.configs)
+    routers = np.flatnonzero(best)[:: -(-len(best) // figures.MOST_THIN)]
+    rows = np.searchsorted(history.epoch, best[routers])
+    return pd.DataFrame({"epoch": best[routers], "value": history.log["val_total"][rows, routers]})
+
+
+def _grid_so_far(history: History, order: Order) -> None:
+    rows = grid.so_far(history, order)
+    st.markdown("**Every cell so far, on val**")
+    widgets.data_table(rows, key="grid-so-far", columns=_GRID_COLUMNS,
+                       alt_text="Every cell of the grid by its routers' best checkpoints so far")  # fmt: skip
+
+
+_GRID_COLUMNS = {
+    "condition": "Cell",
+    "routers": "Routers",
+    "finished": st.column_config.NumberColumn("Finished", help="Routers that have stopped training"),
+    "val_total": st.column_config.NumberColumn("Total cost", format="%.3f", help="Mean over routers"),
+    "val_total_sd": st.column_config.NumberColumn("± sd", format="%.3f", help="Standard deviation between routers"),
+    "val_hard_deferral": st.column_config.NumberColumn("Deferred, hard", format="percent"),
+    "val_soft_deferral": st.column_config.NumberColumn("Deferred, soft", format="percent"),
+    "top1": st.column_config.NumberColumn("Busiest reader", format="percent", help="Share of the soft load"),
+    "effective": st.column_config.NumberColumn("Effective readers", format="%.1f", help="Of the soft load"),
+}

@@ -1,0 +1,222 @@
+"""What a finished job bought: beside the active run and the paper's, case by case; and what to do with it."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from mpd2 import changes, roster, tables
+from mpd2.errors import UserError
+from mpd2.figures import overview as figures
+from mpd2.figures import readers as reader_figures
+from mpd2.figures.common import METRIC_NAMES
+from mpd2.headlines import GAP
+from mpd2.jobs import grid, shelf
+from mpd2.jobs.folder import LONGEST, Workshop
+from mpd2.runs import load_predictions
+from mpd2.sidebyside import MERIT, side_by_side
+from mpd2.studies import PAPER_RUN
+from mpd2.studio import frame, store, tables_view, widgets
+from mpd2.studio import texts_retrain as texts
+from mpd2.studio.scenario import Scenario
+
+METRICS = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "F1", "MCC", "Sens", "Spec", "Top1", "NEff", "Gini")
+VAL, SIDEBAR = "val", "sidebar"
+
+
+def judged_slice(about: Scenario, key: str) -> Scenario:
+    """Which cases results are about: val unless a person asks for the sidebar's split."""
+    names = {VAL: "val, to choose", SIDEBAR: f"as in the sidebar: {about.split}"}
+    chosen = st.segmented_control("Judge on", list(names), default=VAL, required=True, key=f"judge:{key}",
+                                  format_func=names.__getitem__)  # fmt: skip
+    split = about.split if chosen == SIDEBAR else VAL
+    st.caption(texts.JUDGED if split == VAL else texts.JUDGED_TEST)
+    return Scenario(about.run, split, about.cohorts)
+
+
+def draw(name: str, about: Scenario) -> None:
+    """One run beside the active one and the paper's."""
+    st.subheader(f"What it bought: {store.run_title(name)}", anchor=False)
+    actions(name, about)
+    judged = judged_slice(about, "result")
+    names = tuple(dict.fromkeys((name, about.run, PAPER_RUN)))
+    facts, drawn = store.compared(names, judged), store.weights(judged)
+    others = [other for other in names if other != name]
+    st.markdown(" ".join(_difference(name, other, judged) for other in others))
+    beside(names, judged, key="result", first=name)
+    for other in others[:1]:
+        _changed(name, other, judged)
+    load = roster.load(facts.outcomes[name], facts.cohort, drawn)
+    widgets.chart(reader_figures.load(load), table=load, key="result-load", alt_text="Cases each reader would get",
+                  note=roster.busiest(load))  # fmt: skip
+
+
+def beside(names: tuple[str, ...], about: Scenario, key: str, first: str) -> None:
+    """A table of runs, with every metric and its interval."""
+    rows = _figures(names, about)
+    columns = tables_view.heads(METRICS, tables.ALL)
+    table = side_by_side(rows, columns, first=first, merit=MERIT, intervals=True)
+    tables_view.wide_table(rows, table, columns, key=f"{key}-table", active=first, roomy=True,
+                           alt_text="The runs side by side, a column for each figure")  # fmt: skip
+    st.caption(
+        f"n = {rows['n'].max()} cases; brackets hold 95{GAP}% intervals over resampled cases of the mean over routers. "
+        f"{tables_view.LEGEND}"
+    )
+
+
+def paired_chart(names: tuple[str, ...], about: Scenario, reference: str, key: str) -> None:
+    """How far runs are from one of them on the same cases, for a figure that can be chosen."""
+    choices = [metric for metric in METRICS if metric in tables.REPORTED]
+    metric = st.selectbox("Figure", choices, format_func=METRIC_NAMES.__getitem__, key=f"{key}-metric", width=260)
+    rows = _paired(names, reference, about)
+    rows = rows[rows["metric"] == metric]
+    widgets.chart(figures.differences(rows, reference), table=rows, key=f"{key}-paired",
+                  alt_text=f"{METRIC_NAMES[metric]} of each run less that of {store.run_title(reference)}",
+                  note=f"{texts.AGAINST} n = {rows['n'].max()}.")  # fmt: skip
+
+
+def actions(name: str, about: Scenario) -> None:
+    """Make it the active run, name it, take it away, remove it."""
+    place, folder = Workshop.here(), name.removeprefix(store.OWN)
+    active = about.run == name
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.button("Active for all pages" if active else "Make it the active run", key=f"activate:{name}",
+                  on_click=_activate, args=(name,), disabled=active, icon=":material/check:",
+                  type="primary")  # fmt: skip
+        with st.popover("Name", icon=":material/edit:"):
+            title = st.text_input("Name", store.run_title(name), key=f"title:{name}", max_chars=LONGEST,
+                                  help=texts.NAME)  # fmt: skip
+            st.button("Keep under this name", key=f"rename:{name}", on_click=_rename, args=(name, title))
+        st.download_button("Export", partial(shelf.zipped, folder, place), f"{folder}.zip", "application/zip",
+                           key=f"export:{name}", on_click="ignore", icon=":material/archive:",
+                           help="The run's folder, for `python -m mpd2 evaluate` and `route`")  # fmt: skip
+        with st.popover("Delete", icon=":material/delete:"):
+            st.caption("Weights, predictions and history are removed for everybody.")
+            st.button("Delete it", key=f"delete:{name}", on_click=_delete, args=(name,), type="primary")
+
+
+def draw_grid(name: str, about: Scenario) -> None:
+    """A finished grid as tables of ablations, over seeds."""
+    st.subheader(f"What each cell bought: {store.run_title(name)}", anchor=False)
+    judged = judged_slice(about, "grid")
+    rows, changed = _grid_tables(name, judged)
+    metric = st.selectbox("Figure", grid.EFFECTS, format_func=METRIC_NAMES.__getitem__, key="grid-metric", width=260)
+    shown = changed[changed["metric"] == metric]
+    widgets.data_table(shown.drop(columns="metric"), key="grid-effects", columns=_EFFECTS,
+                       alt_text=f"Change in {METRIC_NAMES[metric]} of each cell against the first")  # fmt: skip
+    columns = tables_view.heads(tables.OBJECTIVE + tables.REGULARISATION[:6], tables.ALL)
+    table = side_by_side(rows, columns, first=str(rows["method"].iloc[0]), merit={}, intervals=True)
+    tables_view.wide_table(rows, table, columns, key="grid-levels", active=str(rows["method"].iloc[0]), head="Cell",
+                           roomy=True, alt_text="Every cell of the grid, a column for each figure")  # fmt: skip
+    st.caption(f"Student's 95{GAP}% intervals of the mean over {rows['n'].max()} seeds, on {judged.split} cases.")
+    cell = st.selectbox("Cell", list(rows["method"].unique()), key="grid-cell", width=420)
+    with st.container(horizontal=True):
+        st.button("Keep this cell as a run of its own", key="grid-keep", on_click=_keep_cell, args=(name, cell),
+                  icon=":material/bookmark_add:")  # fmt: skip
+        with st.popover("Delete the grid", icon=":material/delete:"):
+            st.button("Delete it", key=f"delete:{name}", on_click=_delete, args=(name,), type="primary")
+
+
+# ---------------------------------------------------------------------------------- figures
+
+
+@st.cache_data(show_spinner="Counting …", max_entries=32)
+def _figures(names: tuple[str, ...], about: Scenario) -> pd.DataFrame:
+    facts, drawn = store.compared(names, about), store.weights(about)
+    return pd.concat([tables.overall(facts, drawn), tables.collapse(facts, drawn)], ignore_index=True)
+
+
+@st.cache_data(show_spinner="Counting …", max_entries=32)
+def _paired(names: tuple[str, ...], reference: str, about: Scenario) -> pd.DataFrame:
+    return tables.paired(store.compared(names, about), reference, store.weights(about))
+
+
+@st.cache_data(show_spinner="Counting …", max_entries=8)
+def _grid_tables(name: str, about: Scenario) -> tuple[pd.DataFrame, pd.DataFrame]:
+    cases, run = about.slice(store.cohort()), store.run(name)
+    facts = grid.evidence(run, load_predictions(store.run_folder(name), run, cases), cases)
+    return grid.levels(facts), grid.effects(facts)
+
+
+def _difference(name: str, other: str, about: Scenario) -> str:
+    """Total cost against another run, in words."""
+    rows = _paired((name, other), other, about)
+    (row,) = rows[rows["metric"] == "TotalCost"].to_dict("records")
+    ends = f"{row['low']:+.3f} to {row['high']:+.3f}"
+    text = (
+        f"Against {store.run_title(other)}, total cost {row['difference']:+.3f} (95{GAP}% interval {ends}; better in "
+        f"{row['favours_method']:.0%} of resamples)."
+    )
+    return text.replace("-0.", "−0.").replace("%", f"{GAP}%").replace(f"{GAP}{GAP}", GAP)
+
+
+def _changed(name: str, other: str, about: Scenario) -> None:
+    facts = store.compared((name, other), about)
+    rows = changes.changed_decisions(facts.outcomes[other], facts.outcomes[name], facts.cohort)
+    st.markdown(f"**Against {store.run_title(other)}:** {changes.told(rows, len(facts.cohort))}")
+    if len(rows):
+        with st.expander(f"The {len(rows)} decisions that changed", icon=":material/list:"):
+            widgets.data_table(rows, key="changed", columns=_CHANGED,
+                               alt_text="The cases that are decided otherwise, and by whom")  # fmt: skip
+
+
+# ---------------------------------------------------------------------------------- what buttons do
+
+
+def _activate(name: str) -> None:
+    st.session_state[frame.RUN] = name
+
+
+def _rename(name: str, title: str) -> None:
+    taken = {store.run_title(other) for other in store.run_names() if other != name}
+    try:
+        shelf.rename(name.removeprefix(store.OWN), title, Workshop.here(), taken)
+    except UserError as error:
+        st.toast(str(error), icon=":material/error:")
+    else:
+        store.forget_runs()
+
+
+def _delete(name: str) -> None:
+    try:
+        shelf.delete(name.removeprefix(store.OWN), Workshop.here())
+    except UserError as error:
+        st.toast(str(error), icon=":material/error:")
+    else:
+        store.forget_runs()
+
+
+def _keep_cell(name: str, cell: str) -> None:
+    run, taken = store.run(name), {store.run_title(other) for other in store.run_names()}
+    title = shelf.unique(f"{store.run_title(name)}: {cell}"[: LONGEST], taken)
+    try:
+        policy = load_predictions(store.run_folder(name), run, store.cohort())
+        shelf.keep_cell(name.removeprefix(store.OWN), run, policy, cell, title, store.cohort(), Workshop.here())
+    except UserError as error:
+        st.toast(str(error), icon=":material/error:")
+    else:
+        st.toast(f"Kept as {title}", icon=":material/bookmark_added:")
+
+
+_CHANGED = {
+    "case_id": "Case",
+    "cohort": "Cohort",
+    "truth": "Truth",
+    "before": "Decided by, before",
+    "after": "Decided by, now",
+    "before_label": "Answer before",
+    "after_label": "Answer now",
+    "effect": "Effect",
+}
+_EFFECTS = {
+    "first": "Cell",
+    "second": "Against",
+    "difference": st.column_config.NumberColumn("Difference", format="%+.3f"),
+    "sd": st.column_config.NumberColumn("± sd", format="%.3f"),
+    "se": None,
+    "low": st.column_config.NumberColumn("From", format="%+.3f"),
+    "high": st.column_config.NumberColumn("to", format="%+.3f"),
+    "n": "Seeds",
+}

@@ -1,0 +1,67 @@
+"""Retrain: what happens if I change it?"""
+
+import streamlit as st
+
+from mpd2.changes import regularisers_buy
+from mpd2.errors import UserError
+from mpd2.figures import ablations
+from mpd2.figures.common import METRIC_NAMES
+from mpd2.findings import Figures
+from mpd2.jobs import queue
+from mpd2.jobs.folder import Workshop
+from mpd2.studio import frame, retrain_form, retrain_jobs, retrain_result, retrain_runs, store, widgets
+from mpd2.studio import texts_retrain as texts
+
+about = frame.open_page("retrain")
+
+
+def toggles() -> None:
+    """What GSDP and Rank-JS buy, from the shipped tables."""
+    told = Figures({name: store.ablation(name) for name in ("objective", "effects")}, store.cohort().manifest)
+    with st.expander(texts.TOGGLES, icon=":material/science:"):
+        st.markdown(regularisers_buy(told))
+        rows = ablations.in_words(store.ablation("regularisation"), "regularisation")
+        for place, metric in zip(st.columns(2), ("Top1", "EffExp"), strict=True):
+            with place:
+                widgets.chart(
+                    ablations.levels(rows, metric),
+                    table=rows[rows["metric"] == metric],
+                    key=f"toggles-{metric}",
+                    alt_text=f"{METRIC_NAMES[metric]} with and without GSDP and Rank-JS",
+                )
+
+
+def trained(grid: bool) -> None:
+    """The form, the jobs, and the chosen one: as it goes, and what it bought."""
+    if grid:
+        st.caption(texts.GRID)
+    retrain_form.draw(grid)
+    job = retrain_jobs.draw()
+    if job is None:
+        return
+    order, status = job.order, job.status
+    st.subheader(order.title, anchor=False)
+    if status.state == "failed":
+        st.error("The job failed.", icon=":material/error:")
+        st.text(status.reason)
+    for warning in status.warnings:
+        st.caption(f":material/warning: {warning}")
+    name = f"{store.OWN}{job.name}"
+    if status.state == "done" and name in map(store.own_key, store.own_runs()):
+        (retrain_result.draw_grid if order.kind == "grid" else retrain_result.draw)(name, about)
+        st.markdown("**How it was trained**")
+    retrain_jobs.live(job)
+
+
+view = st.segmented_control("View", list(texts.VIEWS), default="train", required=True, key="lab", bind="query-params",
+                            format_func=texts.VIEWS.__getitem__, label_visibility="collapsed")  # fmt: skip
+try:
+    queue.tend(Workshop.here())
+except UserError as error:
+    st.error(str(error), icon=":material/error:")
+    st.stop()
+if view == "runs":
+    retrain_runs.draw(about)
+else:
+    trained(grid=view == "grid")
+    toggles()

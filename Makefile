@@ -20,10 +20,11 @@ lint: $(VENV)/test.stamp  ## Lint and check types
 	$(PY) -m ruff check .
 	$(PY) -m mypy
 
-system:  ## Install the browser of the tests, where Debian has it and we may
-	@command -v chromium >/dev/null || { command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] \
-		&& apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core; } \
-		|| echo "make system: no chromium here; the tests in a browser will fail until you install it"
+system:  ## Install the browser and the database of the tests, where Debian has them and we may
+	@{ command -v chromium && { command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; }; } >/dev/null 2>&1 \
+		|| { command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && apt-get update -qq \
+		&& apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core postgresql; } \
+		|| echo "make system: no chromium or no PostgreSQL here; the tests that need them will fail"
 
 bench: $(VENV)/app.stamp  ## Time the training of a population
 	$(PY) -m mpd2 bench train --json
@@ -39,6 +40,6 @@ $(VENV)/app.stamp: requirements.txt
 	$(PIP) -r requirements.txt
 	@touch $@
 
-$(VENV)/test.stamp: requirements-dev.txt $(VENV)/app.stamp
+$(VENV)/test.stamp: requirements-dev.txt requirements-cluster.txt $(VENV)/app.stamp
 	$(PIP) -r requirements-dev.txt
 	@touch $@

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from argparse import ArgumentParser, ArgumentTypeError, RawDescriptionHelpFormatter
 from collections.abc import Callable
 from pathlib import Path
@@ -26,7 +27,10 @@ def parser() -> ArgumentParser:
     )
     root.add_argument("--version", action="version", version=f"mpd2 {mpd2.__version__}")
     commands = root.add_subparsers(dest="command", metavar="COMMAND", required=True)
-    for add in (_add_check, _add_train, _add_evaluate, _add_route, _add_reproduce, _add_bench):
+    for add in (
+        _add_check, _add_train, _add_evaluate, _add_route, _add_reproduce, _add_resplit, _add_tune, _add_sweep,
+        _add_bench,
+    ):  # fmt: skip
         add(commands.add_parser)
     return root
 
@@ -53,6 +57,15 @@ def count(text: str) -> int:
     if not text.isdecimal() or int(text) < 1:
         raise ArgumentTypeError(f"found {text!r}, expected a whole number of at least 1")
     return int(text)
+
+
+def names(text: str) -> tuple[str, ...]:
+    """A list of names.
+
+    >>> names("verma, ai")
+    ('verma', 'ai')
+    """
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def _command(new: AddParser, name: str, summary: str, description: str, examples: str) -> ArgumentParser:
@@ -146,9 +159,12 @@ def _add_route(new: AddParser) -> None:
         "readers' decisions, only who can be asked: a reader's column with a decision, or one ending in _available\n"
         "with 0 or 1.\n\n"
         "A run of several routers makes one decision a case: their policies π = (1 - d, d·q) are averaged, and the\n"
-        "run's rule acts on the average. `votes` says how many of them choose the same action alone.",
+        "run's rule acts on the average. `votes` says how many of them choose the same action alone.\n\n"
+        "The table is read, routed and written in parts, so it may be larger than memory; the decisions are the same\n"
+        "with any number of workers.",
         "  python -m mpd2 route runs/mine new.csv --manifest data/glaucoma.toml --out decisions.csv\n"
-        "  python -m mpd2 route runs/mine data/glaucoma.csv --member 42 --out decisions.parquet",
+        "  python -m mpd2 route runs/mine data/glaucoma.csv --member 42 --out decisions.parquet\n"
+        "  python -m mpd2 route runs/mine large.parquet --scheduler tcp://host:8786 --out decisions.parquet",
     )
     command.add_argument("run", type=Path, metavar="RUN", help="folder of a run")
     _add_table(command)
@@ -156,6 +172,7 @@ def _add_route(new: AddParser) -> None:
         "--out", type=Path, required=True, help="file for the decisions, ending in .csv or .parquet; replaced if there"
     )
     command.add_argument("--member", type=int, metavar="SEED", help="the router of this seed alone decides")
+    _add_workers(command, 1)
 
 
 def _add_reproduce(new: AddParser) -> None:
@@ -184,6 +201,89 @@ def _add_reproduce(new: AddParser) -> None:
         "--force", action="store_true", help="draw up the tables again from the runs there are; to train a run again, "
         "remove its folder"
     )
+
+
+def _add_resplit(new: AddParser) -> None:
+    command = _command(
+        new,
+        "resplit",
+        "judge every method on other splits of the cases",
+        "Deal the cases anew to train, val and test, as many of each cohort and truth as before; fit every method and\n"
+        "judge it once on that test part. Prints mean and standard deviation over resplits, and differences from one\n"
+        "method with an interval that allows for the cases resplits share. With --leave-out each cohort is new in\n"
+        "turn: learned from are the others, judged are its test cases. What a method found in a resplit is kept in\n"
+        "build/study beside DATA: an interrupted command goes on where it was.",
+        "  python -m mpd2 resplit --json\n"
+        "  python -m mpd2 resplit --methods verma,mao,ai --resplits 5 --seeds 1\n"
+        "  python -m mpd2 resplit --leave-out",
+    )
+    command.add_argument("--table", type=Path, default=TABLE, help=f"CSV or Parquet file (default: {TABLE})")
+    command.add_argument("--data", type=Path, default=DATA, help=f"folder of the study (default: {DATA})")
+    command.add_argument(
+        "--resplits", type=seeds, help="how many, or a list of their numbers such as 3,7 (default: 20, 5 to leave out)"
+    )
+    command.add_argument(
+        "--seeds", type=seeds, default=2, help="of each method in each resplit, from 42 on, or a list (default: 2)"
+    )
+    command.add_argument("--methods", type=names, metavar="NAMES", help="such as verma,ai (default: all deployable)")
+    command.add_argument("--against", metavar="NAME", help="the method that differences are from (default: MPD²+)")
+    command.add_argument("--leave-out", action="store_true", help="let each cohort be new in turn")
+    _add_json(command)
+
+
+def _add_tune(new: AddParser) -> None:
+    command = _command(
+        new,
+        "tune",
+        "look for a better configuration",
+        "The paper's search over sixteen settings (multivariate TPE, Hyperband, hand-tuned first trial), every trial\n"
+        "scored on val alone and several trained together. All that is not searched is as in the preset.\n"
+        "Interrupted or killed, the same command goes on; given the same STORAGE, several machines share one study\n"
+        "(docs/cluster.md).",
+        "  python -m mpd2 tune --preset studio --keep runs/tuned\n"
+        "  python -m mpd2 train --config runs/tuned.json --seeds 20 --out runs/more\n"
+        "  python -m mpd2 tune --storage postgresql+psycopg://user:password@host/name",
+    )
+    _add_setting(command)
+    command.add_argument("--trials", type=count, default=80, help="trials the study is to have (default: 80)")
+    command.add_argument("--epochs", type=count, default=60, help="most passes of a trial (default: 60)")
+    command.add_argument("--batch", type=count, default=10, help="trials trained together (default: 10)")
+    command.add_argument(
+        "--seeds", type=seeds, default=1, help="routers of a trial, whose mean is its score, or a list (default: 1)"
+    )
+    command.add_argument("--seed", type=int, default=0, help="of the proposals (default: 0)")
+    command.add_argument(
+        "--study", metavar="NAME", help="name of the study to begin or go on with (default: the preset's)"
+    )
+    command.add_argument(
+        "--storage", default="runs/tuning.db", help="SQLite file or URL of a database (default: runs/tuning.db)"
+    )
+    command.add_argument("--device", default="auto", help="auto, cuda, mps or cpu (default: auto)")
+    command.add_argument(
+        "--keep", type=Path, metavar="RUN", help="train the best configuration with 10 seeds and as many epochs as the "
+        "preset has; keep the run in this folder, and the configuration beside it in RUN.json"
+    )
+    command.add_argument("--force", action="store_true", help="replace a run that is already there")
+    _add_json(command)
+
+
+def _add_sweep(new: AddParser) -> None:
+    command = _command(
+        new,
+        "sweep",
+        "train every condition of the ablations with every seed, on several workers",
+        "Train the conditions of the ablations with every seed, in crews of up to ten routers of one condition. Each\n"
+        "crew is kept in OUT as a run as it ends; the same command goes on with what is missing. The results are the\n"
+        "same with any number of workers, and a worker that is lost costs only the crew it was at (docs/cluster.md).",
+        "  python -m mpd2 sweep --out runs/sweep\n"
+        "  python -m mpd2 sweep --conditions full,no-gsdp --seeds 30 --scheduler tcp://host:8786 --out runs/sweep",
+    )
+    _add_setting(command)
+    command.add_argument("--conditions", type=names, metavar="NAMES", help="such as full,no-gsdp (default: all)")
+    command.add_argument("--seeds", type=seeds, default=10, help="of each condition, or a list (default: 10)")
+    command.add_argument("--epochs", type=count, help="most passes of a router (default: as configured)")
+    command.add_argument("--out", type=Path, required=True, help="folder for runs and table")
+    _add_workers(command, os.cpu_count() or 1)
 
 
 def _add_bench(new: AddParser) -> None:
@@ -235,6 +335,14 @@ def _add_setting(command: ArgumentParser) -> None:
     command.add_argument("--preset", default="paper", help="paper, as published, or studio, ours (default: paper)")
     command.add_argument(
         "--config", type=Path, metavar="FILE", help="JSON of a configuration or a part of one, in place of the preset's"
+    )
+
+
+def _add_workers(command: ArgumentParser, default: int) -> None:
+    command.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, such as tcp://host:8786")
+    command.add_argument(
+        "--workers", type=count, default=default,
+        help=f"without a scheduler: processes on this machine; 1 is this process alone (default: {default})",
     )
 
 

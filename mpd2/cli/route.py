@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Protocol
 
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
-from mpd2.cli.inputs import cohort_of
+from mpd2.cluster import pool
 from mpd2.errors import UserError
 from mpd2.files import replacing
-from mpd2.methods import policy_of
-from mpd2.policy import Policy
+from mpd2.manifest import load_manifest
+from mpd2.partitions import Order, UniqueIds, parts_of, route_part
 from mpd2.runs import Run, load_run
-from mpd2.worklist import decisions_frame
 
 SUFFIXES = (".csv", ".parquet")
 
@@ -22,36 +26,64 @@ def run(args: Namespace) -> int:
     """Write the decision for every case of a table."""
     _check_place(args.out, args.table)
     trained = load_run(args.run)
-    cohort = cohort_of(args.table, args.manifest, "routing")
-    policy = policy_of(trained, cohort)
-    if args.member is not None:
-        policy = _alone(policy, trained, args.member)
-    frame = decisions_frame(policy, cohort, trained.rule)
-    write_frame(frame, args.out)
-    asked = int((frame["action"] != "ai").sum())
-    print(f"{args.out}: {len(frame)} cases, {asked} for a reader and {len(frame) - asked} for the AI")
+    manifest = load_manifest(args.manifest or args.table.with_suffix(".toml"))
+    order = Order(trained, manifest, None if args.member is None else _position(trained, args.member))
+    with pool(args.scheduler, args.workers) as workers:
+        cases, asked = write_frames(workers.in_order(route_part, order, parts_of(args.table)), args.out, args.table)
+    print(f"{args.out}: {cases} cases, {asked} for a reader and {cases - asked} for the AI")
     return 0
 
 
-def write_frame(frame: pd.DataFrame, path: Path) -> None:
-    """As CSV or Parquet by the file's ending, whole or not at all."""
+def write_frames(frames: Iterable[pd.DataFrame], path: Path, table: Path) -> tuple[int, int]:
+    """Write decisions as they come, all or nothing; how many there are, and how many are for a reader."""
+    ids, cases, asked = UniqueIds(table.name), 0, 0
     with replacing(path) as draft:
-        if path.suffix.lower() == ".parquet":
-            frame.to_parquet(draft, index=False)
-        else:
-            frame.to_csv(draft, index=False, float_format="%.6g")
+        with _opened(draft, path.suffix.lower()) as write:
+            for frame in frames:
+                write(frame)
+                ids.add(frame["case_id"])
+                cases, asked = cases + len(frame), asked + int((frame["action"] != "ai").sum())
+        ids.check()
+    return cases, asked
+
+
+class _Write(Protocol):
+    def __call__(self, frame: pd.DataFrame) -> None: ...
+
+
+@contextmanager
+def _opened(path: Path, suffix: str) -> Iterator[_Write]:
+    """A function that appends rows to a CSV or Parquet file."""
+    if suffix == ".csv":
+        with path.open("w", encoding="utf-8", newline="") as file:
+            yield lambda frame: frame.to_csv(file, index=False, float_format="%.6g", header=file.tell() == 0)
+        return
+    writer: pq.ParquetWriter | None = None
+
+    def append(frame: pd.DataFrame) -> None:
+        nonlocal writer
+        rows = pa.Table.from_pandas(frame, preserve_index=False)
+        writer = writer or pq.ParquetWriter(path, rows.schema)
+        writer.write_table(rows)
+
+    try:
+        yield append
+    finally:
+        if writer:
+            writer.close()
 
 
 def _check_place(out: Path, table: Path) -> None:
+    if not table.is_file():
+        raise UserError(f"{table}: there is no such file")
     if out.suffix.lower() not in SUFFIXES:
         raise UserError(f"{out}: found a file ending in {out.suffix or 'nothing'}, expected {' or '.join(SUFFIXES)}")
     if out.resolve() == table.resolve():
         raise UserError(f"{out}: is the table itself; write the decisions to another file")
 
 
-def _alone(policy: Policy, trained: Run, seed: int) -> Policy:
+def _position(trained: Run, seed: int) -> int:
     seeds = [int(settings["seed"]) for settings in trained.settings]
     if seed not in seeds:
         raise UserError(f"member: found seed {seed}, expected one of {', '.join(map(str, seeds))}")
-    row = [seeds.index(seed)]
-    return Policy(policy.defer[row], policy.allocation[row], policy.available)
+    return seeds.index(seed)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -93,12 +94,6 @@ class Figures:
         there = {key for rows in self.tables.values() if "cohort" in rows for key in rows["cohort"].unique()}
         return {entry.key: entry.name for entry in self.manifest.cohorts if entry.key in there}
 
-    @cached_property
-    def _rows(self) -> dict[str, list[dict[Hashable, Any]]]:
-        """Every table row by row: a page asks for dozens of figures, one after the other."""
-        tables = self.tables.items()
-        return {name: rows.rename(columns={"difference": "value"}).to_dict("records") for name, rows in tables}
-
     @property
     def seeds(self) -> int:
         """How many routers each condition of the ablations has."""
@@ -106,9 +101,21 @@ class Figures:
 
     def of(self, table: str, by: str = "method", **where: object) -> dict[str, Estimate]:
         """The figures of a table in the rows where its columns have the given values, by run name or another column."""
-        rows = [row for row in self._rows[table] if all(row[column] == value for column, value in where.items())]
+        rows = self._by(table, tuple(where)).get(tuple(where.values()), [])
         known = ("value", "low", "high", "sd", "published", "title")
         return {str(row[by]): Estimate(**{name: row[name] for name in known if name in row}) for row in rows}
+
+    def _by(self, table: str, columns: tuple[str, ...]) -> dict[tuple[object, ...], list[dict[Hashable, Any]]]:
+        """The rows of a table by what stands in some of its columns, sorted once for all who look there."""
+        if (table, *columns) not in self._sorted:
+            groups = self._sorted[table, *columns] = defaultdict(list)
+            for row in self.tables[table].rename(columns={"difference": "value"}).to_dict("records"):
+                groups[tuple(row[column] for column in columns)].append(row)
+        return self._sorted[table, *columns]
+
+    @cached_property
+    def _sorted(self) -> dict[tuple[str, ...], defaultdict[tuple[object, ...], list[dict[Hashable, Any]]]]:
+        return {}
 
     def against(self, router: str, metric: str) -> dict[str, Estimate]:
         """What each compared method has more than the router, on the same cases."""

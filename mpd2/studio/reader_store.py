@@ -27,7 +27,7 @@ class Readers:
     contradictions: pd.DataFrame  # as `agreement.against_ai`
 
 
-@st.cache_resource(show_spinner="Counting …", max_entries=16)
+@st.cache_data(show_spinner="Counting …", max_entries=16)
 def readers(about: Scenario) -> Readers:
     """The readers of a slice."""
     evidence, weights = store.evidence(about), store.weights(about)

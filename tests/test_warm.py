@@ -1,0 +1,40 @@
+"""What is ready before the first visitor comes."""
+
+from __future__ import annotations
+
+import gc
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from mpd2 import explain
+from mpd2.studio import case_store, warm
+from mpd2.studio.scenario import Scenario
+from mpd2.worklist import ordered
+
+
+@pytest.fixture(scope="module", autouse=True)
+def warmed() -> Iterator[None]:
+    warm.warm_up()
+    yield
+    gc.unfreeze()
+
+
+def test_the_first_case_of_the_worklist_is_already_explained(monkeypatch: pytest.MonkeyPatch) -> None:
+    about = Scenario()
+    first = ordered(case_store.listing(about), "costly")["case_id"].iloc[0]
+    monkeypatch.setattr(explain, "attribute", lambda *_: pytest.fail("explained anew"))
+    rows, _, _ = case_store.attribution(about.run, first)
+    assert len(rows) == 8
+
+
+def test_what_pages_are_made_of_is_imported_and_set_aside() -> None:
+    assert {"mpd2.studio.frame", "mpd2.studio.case_view", "mpd2.figures.map", "mpd2.exports.slides"} <= set(sys.modules)
+    assert gc.get_freeze_count() > 100_000
+
+
+def test_nobody_is_told_of_spinners_that_nobody_sees(capfd: pytest.CaptureFixture[str]) -> None:
+    case_store.attribution.clear()
+    warm.warm_up()
+    assert "ScriptRunContext" not in "".join(capfd.readouterr())

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from os import getpid
+from socket import gethostname
 from time import sleep
 from typing import Any
 
@@ -24,6 +26,7 @@ from mpd2.tuning.space import DISTRIBUTIONS, HAND_TUNED
 from mpd2.tuning.watch import Vigil, Watcher, alive, give_back
 
 PLAN = "plan"  # name under which a study keeps its plan
+WORKER = "worker"  # name under which a trial keeps who had it: host and process
 SET_UP = 10.0  # seconds another worker may need to set a study up
 TOLD = (TrialState.COMPLETE, TrialState.PRUNED)
 COUNTED = (*TOLD, TrialState.RUNNING)
@@ -139,9 +142,9 @@ class Worker:
         try:
             for _ in range(wanted):
                 asked.append(self.study.ask(DISTRIBUTIONS))
+                asked[-1].set_user_attr(WORKER, f"{gethostname()}:{getpid()}")
                 if self._too_many(asked[-1]):
-                    give_up = asked.pop()
-                    self.study.tell(give_up, state=TrialState.FAIL)
+                    self.study.tell(asked.pop(), state=TrialState.FAIL)
                     break
         except BaseException:
             for trial in asked:

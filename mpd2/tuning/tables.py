@@ -14,7 +14,7 @@ from mpd2.tables import on_front
 from mpd2.tuning.batch import FIGURES
 from mpd2.tuning.score import CRITERIA
 from mpd2.tuning.space import SPACE
-from mpd2.tuning.study import within_budget
+from mpd2.tuning.study import WORKER, within_budget
 
 SHOWN = ("Score", "TotalCost", *CRITERIA, "Defer", "DeferSoft", "epoch")
 """Figures of a completed trial, on val, in the columns of its table."""
@@ -24,13 +24,13 @@ DIRECTION = {**BETTER, "AUPRC": 1, "Violation": -1, "Score": -1, "DeferSoft": -1
 
 
 def trials_frame(study: Study) -> pd.DataFrame:
-    """One row a trial that ended or runs: trial, state, within_budget, epochs, seconds, SHOWN and every setting.
+    """One row a trial that ended or runs: trial, state, worker, within_budget, epochs, seconds, SHOWN, every setting.
 
     Figures are NaN unless the trial was completed. Trials that were given back and queued again are left out.
     """
     states = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.RUNNING)
     rows = [_row(trial) for trial in study.get_trials(deepcopy=False, states=states)]
-    columns = ["trial", "state", "within_budget", "epochs", "seconds", *SHOWN, *(d.setting for d in SPACE)]
+    columns = ["trial", "state", "worker", "within_budget", "epochs", "seconds", *SHOWN, *(d.setting for d in SPACE)]
     return pd.DataFrame(rows, columns=columns)
 
 
@@ -95,6 +95,7 @@ def _row(trial: FrozenTrial) -> dict[str, object]:
     return {
         "trial": trial.number,
         "state": trial.state.name.lower(),
+        "worker": trial.user_attrs.get(WORKER, ""),
         "within_budget": within_budget(trial),
         "epochs": trial.last_step or 0,
         "seconds": trial.duration.total_seconds() if trial.duration else np.nan,

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -98,7 +99,7 @@ def cases_needed(level: float) -> int:
 def limits_that_hold(counts: Counts, level: float) -> Bools:
     """Which limits can be promised from counts of calibration cases, [..., L]."""
     kept, missed = counts
-    return in_sequence(stats.binom.cdf(missed, kept, level), 1 - CONFIDENCE)
+    return in_sequence(np.asarray(stats.binom.cdf(missed, kept, level)), 1 - CONFIDENCE)
 
 
 def in_sequence(chances: Floats, error: float) -> Bools:
@@ -119,7 +120,7 @@ def laxest(holds: Bools) -> Ints:
     return np.where(holds.any(-1), last, NO_LIMIT)
 
 
-def promise(calibration: Kept, judged: Kept, level: float) -> dict[str, float | str]:
+def promise(calibration: Kept, judged: Kept, level: float) -> dict[str, Any]:
     """The limit for a level, found on calibration cases, and what it does to cases that had no part in that.
 
     level, state (HOLDS, or why there is no limit), n and judged_n, and FOUND, NaN without a limit: kept and missed are
@@ -129,7 +130,7 @@ def promise(calibration: Kept, judged: Kept, level: float) -> dict[str, float | 
     kept, missed = (count[0] for count in calibration.all)
     place = int(laxest(limits_that_hold((kept, missed), level)))
     state = HOLDS if place != NO_LIMIT else TOO_FEW if kept.max() < needed else NONE_HOLDS
-    told = {"level": level, "state": state, "n": len(calibration), "judged_n": len(judged)}
+    told: dict[str, Any] = {"level": level, "state": state, "n": len(calibration), "judged_n": len(judged)}
     if place == NO_LIMIT:
         return told | dict.fromkeys(FOUND, np.nan)
     later, later_missed = (int(count[0, place]) for count in judged.all)

@@ -8,6 +8,7 @@ Student's with the correction of Nadeau and Bengio (2003), which adds the ratio 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from mpd2.arrays import Floats
 from mpd2.errors import UserError
 from mpd2.intervals import TAILS
 from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.methods.router import Mpd2
 from mpd2.metrics import BETTER
 from mpd2.rounds import UNHEARD, Deal, Ledger, Round
 from mpd2.studies import STUDIO_RUN, Study
@@ -41,8 +43,14 @@ def reference(study: Study) -> str:
 
 
 def resplit_rounds(study: Study) -> list[Round]:
-    """Every method in every resplit."""
-    return [Round(method, Deal(number)) for number in study.plan.resplits for method in deployable(study)]
+    """Every method in every resplit; routers in the first of them."""
+    plan = study.plan
+    return [
+        Round(method, Deal(number))
+        for place, number in enumerate(plan.resplits)
+        for method in deployable(study)
+        if place < plan.router_resplits or not _is_router(study, method)
+    ]
 
 
 def transfer_rounds(study: Study) -> list[Round]:
@@ -58,13 +66,18 @@ def recalibration_rounds(study: Study) -> list[Round]:
 
 def _newcomer_rounds(study: Study, methods: Sequence[str], local: Sequence[int]) -> list[Round]:
     """With each cohort new in turn and so many of its cases known, then with all known, which is the resplit itself."""
-    keys = dict.fromkeys(study.cohort.sources.tolist())
-    deals = [
-        deal
-        for number in study.plan.draws
+    plan, keys = study.plan, dict.fromkeys(study.cohort.sources.tolist())
+    return [
+        Round(method, deal)
+        for place, number in enumerate(plan.draws)
         for deal in (*(Deal(number, key, known) for key in keys for known in local), Deal(number))
+        for method in methods
+        if place < plan.router_draws or not _is_router(study, method)
     ]
-    return [Round(method, deal) for deal in deals for method in methods]
+
+
+def _is_router(study: Study, method: str) -> bool:
+    return isinstance(study.contenders[method].method, Mpd2)
 
 
 # ---------------------------------------------------------------------------------- resplits
@@ -93,18 +106,20 @@ def rivals(ledger: Ledger, against: str) -> pd.DataFrame:
     if against not in methods:
         raise UserError(f"comparison: found {against!r}, expected one of {', '.join(methods)}")
     found = ledger.found(resplit_rounds(ledger.study))
-    found = found[found["cohort"] == ALL].set_index(["method", "number"])[list(METRICS)]
+    found = found[found["cohort"] == ALL].set_index("number")
+    by_method = {method: found.loc[found["method"] == method, list(METRICS)] for method in methods}
     better = np.array([BETTER[metric] for metric in METRICS])
     parts = []
-    for method in methods:
+    for method, own in by_method.items():
         if method == against:
             continue
-        differences = (found.loc[method] - found.loc[against]).to_numpy(float)  # [R, metrics]
-        figures = over_resplits(differences, overlap(ledger.study))
-        won = (1 - np.sign(differences * better)) / 2
-        index = {"method": method, "title": _title(ledger, method), "reference": against, "metric": METRICS}
-        index |= {"difference": figures.pop("value")}
-        parts.append(pd.DataFrame(index | figures | {"won": won.mean(0)}))
+        both = own.index.intersection(by_method[against].index)
+        differences = (own.loc[both] - by_method[against].loc[both]).to_numpy(float)  # [R, metrics]
+        told = over_resplits(differences, overlap(ledger.study))
+        rows = pd.DataFrame({"method": method, "title": _title(ledger, method), "reference": against, **told})
+        rows.insert(3, "metric", METRICS)
+        won = ((1 - np.sign(differences * better)) / 2).mean(0)
+        parts.append(rows.rename(columns={"value": "difference"}).assign(won=won))
     if not parts:
         raise UserError(f"comparison with {against}: found no other method, expected at least one")
     return pd.concat(parts, ignore_index=True)
@@ -129,7 +144,7 @@ def transfer(ledger: Ledger) -> pd.DataFrame:
         before = known[method, cohort][metrics].to_numpy(float)  # the same resplits in the same order
         values = rows[metrics].to_numpy(float)
         change = over_resplits(values - before, ratio)
-        index = {"method": method, "title": _title(ledger, method), "cohort": cohort, "metric": metrics}
+        index: dict[str, Any] = {"method": method, "title": _title(ledger, method), "cohort": cohort, "metric": metrics}
         index |= over_resplits(values, ratio) | {"known": before.mean(0)}
         index |= {"change": change["value"], "change_low": change["low"], "change_high": change["high"]}
         parts.append(pd.DataFrame(index))
@@ -151,7 +166,7 @@ def recalibration(ledger: Ledger) -> pd.DataFrame:
     costs = {key: rows.set_index("number")[COST] for key, rows in found.groupby(["method", "cohort", "local"])}
     rows = []
     for (method, cohort, local), values in costs.items():
-        told = {"method": method, "title": _title(ledger, method), "cohort": cohort, "local": int(local)}
+        told: dict[str, Any] = {"method": method, "title": _title(ledger, method), "cohort": cohort, "local": local}
         told |= over_resplits(values.to_numpy(float), ratio)
         # The AI alone costs the same whatever it might have learned from.
         for name, base in (("ai", costs[AI, cohort, 0]), ("none", costs[method, cohort, 0])):
@@ -170,7 +185,7 @@ def overlap(study: Study) -> float:
     return test / (len(study.cohort) - test)
 
 
-def over_resplits(values: Floats, ratio: float) -> dict[str, Floats | int]:
+def over_resplits(values: Floats, ratio: float) -> dict[str, Any]:
     """Mean, sd and corrected interval over the first axis, [R, ...]; with one resplit there is only the mean.
 
     >>> told = over_resplits(np.array([0.1, 0.2, 0.3]), 0.5)

@@ -1,96 +1,112 @@
-"""What one run does otherwise than another: which decisions changed, and whether for the better."""
+"""From one way of routing to another: which cases moved, from whom to whom, and what it gained and lost."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from mpd2.cohort import Cohort
+from mpd2.arrays import Floats
+from mpd2.cohort import UNKNOWN, Cohort
+from mpd2.costs import Costs
 from mpd2.errors import UserError
-from mpd2.evidence import Outcome
-from mpd2.findings import Estimate, Figures
-from mpd2.worklist import decided_together
+from mpd2.metrics import load_of
+from mpd2.policy import NOBODY, Decisions
 
-AI = "AI"
-BETTER, WORSE, SAME = "now right", "now wrong", "no difference"
-WITHOUT = "no-gsdp-rank-js"  # the study's condition without both regularisers
+NOW_SENT, NO_LONGER, ELSEWHERE, SAME_READER = "now sent", "no longer sent", "another reader", "another answer"
+KINDS = (NOW_SENT, NO_LONGER, ELSEWHERE, SAME_READER)
+GAINED, LOST, SAME, NOT_KNOWN = "error gained", "error lost", "same", "not known"
 
 
-def changed_decisions(before: Outcome, after: Outcome, cohort: Cohort) -> pd.DataFrame:
-    """The cases on which two runs act differently, all routers of each deciding together.
+def moved(cohort: Cohort, costs: Costs, before: Decisions, after: Decisions) -> pd.DataFrame:
+    """A row for each case that is routed or answered otherwise; both decisions are single ones, [N].
 
-    Columns: case_id, cohort, truth, before and after (who decides), before_label, after_label, effect.
+    Columns: case_id, cohort, from, to (names of all who are asked, in order), kind (one of KINDS), error (GAINED, LOST,
+    SAME, or NOT_KNOWN without the truth), clinical and fees (what they are more than before, NaN where not known).
     """
-    names = np.array([AI, *(reader.name for reader in cohort.manifest.readers)])
-    actions, labels = zip(*(_decided(outcome, cohort) for outcome in (before, after)), strict=True)
-    right = [label == cohort.truth for label in labels]
-    effect = np.where(right[1] & ~right[0], BETTER, np.where(right[0] & ~right[1], WORSE, SAME))
-    titles = np.array([entry.name for entry in cohort.manifest.cohorts])
-    frame = pd.DataFrame(
-        {
-            "case_id": cohort.ids,
-            "cohort": titles[cohort.source],
-            "truth": cohort.truth,
-            "before": names[actions[0]],
-            "after": names[actions[1]],
-            "before_label": labels[0],
-            "after_label": labels[1],
-            "effect": effect,
-        }
+    for decisions in (before, after):
+        if decisions.label.shape != (len(cohort),):
+            raise UserError(f"decisions: found shape {decisions.label.shape}, expected one a case of {len(cohort)}")
+    source, target = _asked(cohort, before), _asked(cohort, after)
+    names = [entry.name for entry in cohort.manifest.cohorts]
+    frame = pd.DataFrame({
+        "case_id": cohort.ids,
+        "cohort": np.array(names)[cohort.source],
+        "from": source,
+        "to": target,
+        "kind": np.select(
+            [after.deferred & ~before.deferred, before.deferred & ~after.deferred, source != target],
+            [NOW_SENT, NO_LONGER, ELSEWHERE],
+            SAME_READER,
+        ),
+        "error": _errors(cohort, before, after),
+        "clinical": _clinical(cohort, costs, after) - _clinical(cohort, costs, before),
+        "fees": _fees(costs, after) - _fees(costs, before),
+    })
+    other = (source != target) | (before.label != after.label)
+    return frame[other].reset_index(drop=True)
+
+
+def moved_summary(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of `moved` by kind, in the order of KINDS: cases, gained, lost, and the sums of clinical and fees."""
+    known = rows.assign(gained=rows["error"] == GAINED, lost=rows["error"] == LOST)
+    counted = known.groupby("kind").agg(
+        cases=("case_id", "size"),
+        gained=("gained", "sum"),
+        lost=("lost", "sum"),
+        clinical=("clinical", "sum"),
+        fees=("fees", "sum"),
     )
-    return frame[actions[0] != actions[1]].reset_index(drop=True)
+    return counted.reindex([kind for kind in KINDS if kind in counted.index]).reset_index()
 
 
-def told(changed: pd.DataFrame, cases: int) -> str:
-    """How many decisions changed, in a sentence; `changed`: as `changed_decisions` gives them."""
-    if changed.empty:
-        return f"No decision changed among {cases} cases."
-    better, worse = (int((changed["effect"] == effect).sum()) for effect in (BETTER, WORSE))
-    sent = int(((changed["before"] == AI) & (changed["after"] != AI)).sum())
-    back = int(((changed["before"] != AI) & (changed["after"] == AI)).sum())
-    return (
-        f"{len(changed)} of {cases} decisions changed: {sent} are now sent to a reader, {back} now stay with the AI "
-        f"and {len(changed) - sent - back} go to another reader. {better} are right now that were wrong, {worse} the "
-        "other way round."
-    )
+def load_change(cohort: Cohort, before: Decisions, after: Decisions) -> pd.DataFrame:
+    """Readings of each reader before and after: reader, name, before, after, change."""
+    loads = {"before": load_of(before, cohort.readers), "after": load_of(after, cohort.readers)}
+    frame = pd.DataFrame({"reader": cohort.manifest.columns, "name": [r.name for r in cohort.manifest.readers]} | loads)
+    return frame.assign(change=frame["after"] - frame["before"])
 
 
-def regularisers_buy(figures: Figures) -> str:
-    """What GSDP and Rank-JS do in the study, in words that follow from its figures."""
-    top, readers, cost = (figures.effect(WITHOUT, metric) for metric in ("Top1", "EffExp", "ClinicalCost"))
-    spread = figures.of("objective", metric="ClinicalCost")
-    sds = {"with both": spread["full"].sd, "without": spread[WITHOUT].sd}
-    apart = " and ".join(f"{_within(cost.value, sd)} that of routers {name} ({sd:.3f})" for name, sd in sds.items())
-    text = (
-        f"Without GSDP and Rank‑JS the busiest reader's share {_moves(top)} by {_points(top)} and the number of "
-        f"effective readers {_moves(readers)} by {abs(readers.value):.2f} ({_ends(readers, 2)}), while clinical cost "
-        f"{_moves(cost)} by {abs(cost.value):.3f} ({_ends(cost, 3)}): against the standard deviation between seeds, "
-        f"{apart}. {figures.seeds} seeds, all test cases, the paper's configuration; brackets hold 95 % intervals of "
-        "differences, seed by seed."
-    )
-    return text.replace("-", "−")
+def in_words(rows: pd.DataFrame) -> str:
+    """What a change of routing did, in a sentence or two.
+
+    >>> in_words(pd.DataFrame(columns=["case_id", "kind", "error", "clinical", "fees"]))
+    'Nothing moved.'
+    """
+    if rows.empty:
+        return "Nothing moved."
+    counts = moved_summary(rows)
+    parts = [f"{_count(n, 'case')} {kind}" for n, kind in zip(counts["cases"], counts["kind"], strict=True)]
+    gained, lost = (int((rows["error"] == kind).sum()) for kind in (GAINED, LOST))
+    ending = f"{_count(gained, 'error')} more, {lost} fewer"
+    fees = rows["fees"].sum()
+    return f"{', '.join(parts)}: {ending}, {abs(fees):.2f} {'more' if fees >= 0 else 'less'} in fees."
 
 
-def _decided(outcome: Outcome, cohort: Cohort) -> tuple[np.ndarray, np.ndarray]:
-    """Action and label of each case, [N]."""
-    if outcome.policy is None:
-        raise UserError(f"{outcome.title}: has no soft policy, so its routers cannot decide together")
-    made = decided_together(outcome.policy, cohort, outcome.rule, outcome.endings)
-    return made.consulted[:, 0] + 1, made.label
+def _count(n: int, noun: str) -> str:
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
-def _moves(more: Estimate) -> str:
-    verb = "rises" if more.value > 0 else "falls"
-    return verb if more.low > 0 or more.high < 0 else f"{verb}, within chance,"
+def _asked(cohort: Cohort, decisions: Decisions) -> np.ndarray:
+    """Who is asked about each case, in words, [N]."""
+    names = np.array([*(reader.name for reader in cohort.manifest.readers), ""], object)  # NOBODY is the last
+    asked = names[decisions.consulted]  # [N, K]
+    words = asked[:, 0]
+    for later in asked.T[1:]:
+        words = np.where(later == "", words, words + ", " + later)
+    return np.where(words == "", "AI", words).astype(str)
 
 
-def _within(value: float, sd: float) -> str:
-    return "within" if abs(value) <= sd else "above"
+def _errors(cohort: Cohort, before: Decisions, after: Decisions) -> np.ndarray:
+    wrong_before, wrong_after = before.label != cohort.truth, after.label != cohort.truth
+    known = (cohort.truth != UNKNOWN) & (before.label != UNKNOWN) & (after.label != UNKNOWN)
+    apart = [~known, wrong_after & ~wrong_before, wrong_before & ~wrong_after]
+    return np.select(apart, [NOT_KNOWN, GAINED, LOST], SAME)
 
 
-def _points(share: Estimate) -> str:
-    return f"{100 * abs(share.value):.1f} points ({100 * share.low:.1f} to {100 * share.high:.1f})"
+def _clinical(cohort: Cohort, costs: Costs, decisions: Decisions) -> Floats:
+    known = (cohort.truth != UNKNOWN) & (decisions.label != UNKNOWN)
+    return np.where(known, costs.of_errors(decisions.label, cohort.truth), np.nan)
 
 
-def _ends(told: Estimate, digits: int) -> str:
-    return f"{told.low:.{digits}f} to {told.high:.{digits}f}"
+def _fees(costs: Costs, decisions: Decisions) -> Floats:
+    return np.append(costs.fees, 0.0)[np.where(decisions.consulted == NOBODY, -1, decisions.consulted)].sum(-1)

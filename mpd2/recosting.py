@@ -1,0 +1,71 @@
+"""Routing for other costs than a run was trained for, without training it anew.
+
+A preference is moved by what the change of costs does to the expected saving of each reader over the AI; at the trained
+costs nothing moves. How many log-odds a unit of saving is worth to a policy is read off its own preferences.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mpd2.arrays import Bools, Floats
+from mpd2.costs import Costs
+from mpd2.errors import UserError
+from mpd2.policy import SURE
+from mpd2.reliability import Errors, expected_costs
+
+NEAR, FAR = 1.5, 3.0  # factors between two costs up to which a run is called near and not far
+
+
+def savings(errors: Errors, costs: Costs) -> Floats:
+    """What asking each reader is expected to save against keeping the AI, fee included, [N, M]."""
+    expected = expected_costs(errors, costs)
+    return expected[:, :1] - expected[:, 1:]
+
+
+def exchange_rate(preference: Floats, saving: Floats, available: Bools) -> float:
+    """Log-odds for a unit of expected saving, by least squares over readers who are there and cases in doubt.
+
+    A policy that does not follow the savings at all has the rate 0, and other costs leave it as it is.
+    """
+    used = available & (np.abs(preference) < SURE)
+    if used.sum() < 2 or np.ptp(saving[used]) == 0:
+        return 0.0
+    slope = np.polyfit(saving[used], preference[used], 1)[0]
+    return max(float(slope), 0.0)
+
+
+def recosted(preference: Floats, errors: Errors, trained: Costs, wanted: Costs, rate: float) -> Floats:
+    """The preference, [..., N, M], for the `wanted` costs; `rate` is the policy's exchange rate."""
+    if len(trained.fees) != len(wanted.fees):
+        raise UserError(f"fees: found {len(wanted.fees)}, expected one for each of the {len(trained.fees)} readers")
+    return preference + rate * (savings(errors, wanted) - savings(errors, trained))
+
+
+def distance_in_words(trained: Costs, wanted: Costs) -> str:
+    """How far the wanted costs are from the ones trained for, and what to make of it.
+
+    >>> distance_in_words(Costs(2.0, 1.5, (0.1,)), Costs(2.0, 1.5, (0.1,)))
+    'These are the costs the run was trained for.'
+    """
+    if wanted == trained:
+        return "These are the costs the run was trained for."
+    factor = max(
+        _factor(trained.false_negative, wanted.false_negative),
+        _factor(trained.false_positive, wanted.false_positive),
+        *(_factor(*fees) for fees in zip(trained.fees, wanted.fees, strict=True)),
+    )
+    if factor <= NEAR:
+        return "Near the costs the run was trained for: little is lost by not training anew."
+    if factor <= FAR:
+        return f"Up to {factor:.1f} times off the costs the run was trained for: read the result with care."
+    times = f"{factor:.0f} times" if np.isfinite(factor) else "beyond any factor"
+    return f"Far from the costs the run was trained for ({times}): train a run for these costs before acting on them."
+
+
+def _factor(one: float, other: float) -> float:
+    """How many times the larger is the smaller; infinite where only one of them is 0."""
+    small, large = sorted((one, other))
+    if small == large:
+        return 1.0
+    return large / small if small > 0 else float("inf")

@@ -1,0 +1,73 @@
+"""Other costs without training anew."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strategies import cohorts, policies
+
+from mpd2.costs import Costs
+from mpd2.errors import UserError
+from mpd2.policy import choose, preferences
+from mpd2.recosting import distance_in_words, exchange_rate, recosted, savings
+from mpd2.reliability import Errors
+
+
+def errors(cohort, seed=0) -> Errors:
+    random = np.random.default_rng(seed)
+    shape = (len(cohort), 1 + cohort.readers)
+    return Errors(random.random(shape) / 2, random.random(shape) / 2)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.data(), cohorts())
+def test_at_the_trained_costs_nothing_moves(data, cohort):
+    policy = data.draw(policies(cohort))
+    costs = cohort.manifest.default_costs()
+    preference = preferences(policy)
+    moved = recosted(preference, errors(cohort), costs, costs, rate=7.0)
+    np.testing.assert_array_equal(moved, preference)
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.data(), cohorts(), st.floats(0.01, 5))
+def test_a_dearer_reader_is_asked_no_more_often_than_before(data, cohort, more):
+    policy = data.draw(policies(cohort))
+    costs = cohort.manifest.default_costs()
+    dearer = Costs(costs.false_negative, costs.false_positive, (costs.fees[0] + more, *costs.fees[1:]))
+    before = preferences(policy)
+    after = recosted(before, errors(cohort), costs, dearer, rate=3.0)
+    assert (after[:, 0] <= before[:, 0]).all()
+    np.testing.assert_allclose(after[:, 1:], before[:, 1:])
+    first = choose(policy) == 1
+    assert not ((after.argmax(-1) == 0) & (after[:, 0] > 0))[~first].any()
+
+
+def test_the_exchange_rate_of_a_policy_that_follows_savings_is_found(small_cohort):
+    saving = savings(errors(small_cohort), small_cohort.manifest.default_costs())
+    noise = np.random.default_rng(1).normal(size=saving.shape) * 0.1
+    assert exchange_rate(4 * saving - 1 + noise, saving, small_cohort.available) == pytest.approx(4, abs=0.05)
+    assert exchange_rate(-saving, saving, small_cohort.available) == 0
+    assert exchange_rate(saving, np.zeros_like(saving), small_cohort.available) == 0
+
+
+@pytest.mark.parametrize(
+    ("wanted", "words"),
+    [
+        (Costs(2.0, 1.5, (0.1, 0.2)), "trained for."),
+        (Costs(2.4, 1.5, (0.1, 0.2)), "Near the costs"),
+        (Costs(4.0, 1.5, (0.1, 0.2)), "Up to 2.0 times off"),
+        (Costs(2.0, 1.5, (0.1, 2.0)), "(10 times)"),
+        (Costs(2.0, 0.0, (0.1, 0.2)), "beyond any factor"),
+    ],
+)
+def test_how_far_the_costs_are_is_told(wanted, words):
+    assert words in distance_in_words(Costs(2.0, 1.5, (0.1, 0.2)), wanted)
+
+
+def test_another_number_of_fees_is_refused(small_cohort):
+    costs = small_cohort.manifest.default_costs()
+    with pytest.raises(UserError, match="fees: found 1"):
+        recosted(np.zeros(small_cohort.available.shape), errors(small_cohort), costs, Costs(2.0, 1.5, (0.1,)), 1.0)

@@ -144,6 +144,25 @@ def test_nothing_stands_outside_a_slide(deck):
         assert shape.top + shape.height <= deck.slide_height
 
 
+def test_no_text_on_a_slide_depends_on_a_font_only_some_machines_have(deck):
+    frames = [shape.text_frame for slide in deck.slides for shape in slide.shapes if shape.has_text_frame]
+    frames += [cell.text_frame for slide in deck.slides for shape in slide.shapes if shape.has_table
+               for cell in shape.table.iter_cells()]  # fmt: skip
+    assert {run.font.name for frame in frames for line in frame.paragraphs for run in line.runs} == {"Arial"}
+    assert {chart.font.name for chart in charts_of(deck)} == {"Arial"}
+
+
+def test_the_longest_series_of_points_comes_first(deck):
+    lengths = [len(list(series.values)) for series in charts_of(deck)[0].plots[0].series]
+    assert lengths == sorted(lengths, reverse=True)
+
+
+def test_columns_of_cohorts_come_with_their_intervals(briefing, deck):
+    told = words_of(deck.slides[3])
+    for row in briefing.cohorts.itertuples():
+        assert f"{row.cohort} {row.low:.3f} to {row.high:.3f}" in told
+
+
 def test_methods_are_listed_by_what_they_cost(briefing):
     total = briefing.methods["Total cost"].astype(float)
     assert total.is_monotonic_increasing

@@ -29,6 +29,12 @@ th, td { text-align: right; padding: 0.25rem 0.5rem; border-bottom: 1px solid #d
 td { white-space: nowrap; }
 th:first-child, td:first-child { text-align: left; } tr.active { font-weight: 650; background: #f1f5f4; }
 img { max-width: 100%; } section { break-inside: avoid; } .scroll { overflow-x: auto; }
+@page { margin: 14mm; }
+@media print {
+  body { font-size: 11px; max-width: none; margin: 0; padding: 0; }
+  .numbers { gap: 0.4rem; } .numbers div { flex-basis: 6rem; padding: 0.4rem 0.5rem; }
+  table { font-size: 0.65rem; } th, td { padding: 0.15rem 0.25rem; } .scroll { overflow: visible; }
+}
 """
 WIDTH = 680  # of a chart that has none of its own
 ACTIVE = ' class="active"'
@@ -81,7 +87,7 @@ def _section(heading: str, content: str) -> str:
 
 def _card(number: KeyNumber) -> str:
     against = [f"{item.change} against {item.against}" for item in number.differences]
-    notes = "<br>".join(map(escape, [number.span, *against]))
+    notes = "<br>".join(map(escape, [f"95 % interval {number.span}", *against] if number.span else against))
     return f"<div>{escape(number.label)}<b>{escape(number.value)}</b><small>{notes}</small></div>"
 
 

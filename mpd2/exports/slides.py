@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import datetime, time
 from io import BytesIO
 
+import numpy as np
 from pptx import Presentation
 from pptx.chart.chart import Chart
 from pptx.chart.data import CategoryChartData, XyChartData
@@ -12,7 +13,7 @@ from pptx.chart.series import BarSeries, XySeries
 from pptx.dml.color import RGBColor
 from pptx.enum.chart import XL_CHART_TYPE, XL_LABEL_POSITION, XL_LEGEND_POSITION, XL_MARKER_STYLE
 from pptx.enum.shapes import MSO_SHAPE
-from pptx.enum.text import PP_ALIGN
+from pptx.enum.text import MSO_ANCHOR, PP_ALIGN
 from pptx.presentation import Presentation as Deck
 from pptx.slide import Slide
 from pptx.text.text import TextFrame
@@ -20,13 +21,16 @@ from pptx.util import Inches, Pt
 
 from mpd2.exports.briefing import Briefing
 from mpd2.figures.common import mark_of
+from mpd2.figures.overview import front_in_words
 from mpd2.findings import AI
 from mpd2.headlines import KeyNumber
 from mpd2.theme import OTHER, READER, Mark
 
 WIDTH, HEIGHT, MARGIN = 13.333, 7.5, 0.6  # inches
 TOP, BOTTOM = 1.5, 6.8  # where content may stand
+NAMES, FIGURES, SPANS = 2.6, 1.0, 1.5  # relative widths of a table's columns: names, figures, intervals
 TITLE_ONLY = 5  # place of that layout in the template
+FONT = "Arial"  # on every machine, or one of the same widths
 INK, FAINT, LINE, PALE = "0e1917", "4c5a57", "d3dcd9", "f1f5f4"
 MARKERS = {
     "square": XL_MARKER_STYLE.SQUARE,
@@ -56,7 +60,7 @@ def to_slides(briefing: Briefing) -> bytes:
 
 def _opening(deck: Deck, briefing: Briefing) -> None:
     slide = _slide(deck, briefing, f"{briefing.stamp.run}: is it worth it?")
-    _write(_box(slide, MARGIN, TOP, WIDTH - 2 * MARGIN, 1.8), briefing.answer, size=20)
+    _write(_box(slide, MARGIN, TOP, WIDTH - 2 * MARGIN, 2.2), briefing.answer, size=20)
     width = (WIDTH - 2 * MARGIN) / len(briefing.numbers)
     for place, number in enumerate(briefing.numbers):
         _card(slide, number, MARGIN + place * width, width - 0.15)
@@ -67,26 +71,29 @@ def _methods(deck: Deck, briefing: Briefing) -> None:
     slide = _slide(deck, briefing, "Every method on the same cases, the cheapest first")
     space = Inches(MARGIN), Inches(TOP), Inches(WIDTH - 2 * MARGIN), Inches(BOTTOM - TOP)
     table = slide.shapes.add_table(len(frame) + 1, len(frame.columns), *space).table
-    table.columns[0].width = Inches(3.2)
-    for column in list(table.columns)[1:]:
-        column.width = Inches((WIDTH - 2 * MARGIN - 3.2) / (len(frame.columns) - 1))
+    widths = [NAMES, *[FIGURES] * (len(frame.columns) - 2), SPANS]
+    for column, share in zip(table.columns, widths, strict=True):
+        column.width = Inches((WIDTH - 2 * MARGIN) * share / sum(widths))
     for row, cells in enumerate([frame.columns.to_numpy(), *frame.to_numpy()]):
         table.rows[row].height = Inches((BOTTOM - TOP) / (len(frame) + 1))
         for column, text in enumerate(cells):
             cell = table.cell(row, column)
-            cell.margin_top = cell.margin_bottom = Inches(0.02)
+            cell.margin_top = cell.margin_bottom = Inches(0.01)
+            cell.margin_left = cell.margin_right = Inches(0.06)
+            cell.vertical_anchor = MSO_ANCHOR.MIDDLE
             cell.fill.solid()
             cell.fill.fore_color.rgb = RGBColor.from_string(PALE if cells[0] == briefing.stamp.run else "ffffff")
-            _write(cell.text_frame, str(text), size=10, bold=row == 0 or cells[0] == briefing.stamp.run)
+            bold = row == 0 or cells[0] == briefing.stamp.run
+            _write(cell.text_frame, str(text), size=10, bold=bold, right=column > 0, after=0)
 
 
 def _tradeoff(deck: Deck, briefing: Briefing) -> None:
     slide = _slide(deck, briefing, "Better is up, cheaper is left")
     plane = briefing.plane
-    kinds = {
-        briefing.stamp.run: plane["method"] == briefing.active,
-        "AI alone": (plane["method"] == AI) & (briefing.active != AI),
+    kinds = {  # the longest first: LibreOffice does not draw a shorter series before it
         "Other methods": ~plane["method"].isin({briefing.active, AI}),
+        "AI alone": (plane["method"] == AI) & (briefing.active != AI),
+        briefing.stamp.run: plane["method"] == briefing.active,
     }
     data = XyChartData(number_format="0.000")
     parts = {name: plane[rows] for name, rows in kinds.items() if rows.any()}
@@ -94,16 +101,19 @@ def _tradeoff(deck: Deck, briefing: Briefing) -> None:
         series = data.add_series(name)
         for cost, score in points[["cost_value", "score_value"]].to_numpy():
             series.add_data_point(cost, score)
-    chart = _chart(slide, XL_CHART_TYPE.XY_SCATTER, data)
-    _name_axes(chart, "total cost", "F1", "0.00")
+    chart = _chart(slide, XL_CHART_TYPE.XY_SCATTER, data, bottom=BOTTOM - 0.5)
+    _name_axes(chart, "total cost (less is better)", "F1 (more is better)", "0.00")
+    chart.value_axis.minimum_scale = np.floor(10 * plane["score_value"].min()) / 10
+    chart.category_axis.minimum_scale = np.floor(10 * plane["cost_value"].min()) / 10
     for series, points in zip(chart.plots[0].series, parts.values(), strict=True):
-        mark = OTHER if len(points) > 1 else mark_of(points["method"].iloc[0], briefing.active)
+        mark = mark_of(points["method"].iloc[0], briefing.active)
         _mark_points(series, mark)
-        for place, (title, on_front) in enumerate(zip(points["title"], points["on_front"], strict=True)):
-            if on_front or len(points) == 1:
-                label = series.points[place].data_label
-                label.position = XL_LABEL_POSITION.RIGHT
-                _write(label.text_frame, title, size=11)
+        if mark is not OTHER:
+            label = series.points[0].data_label
+            label.position = XL_LABEL_POSITION.ABOVE
+            _write(label.text_frame, points["title"].iloc[0], size=11)
+    words = _box(slide, MARGIN, BOTTOM - 0.45, WIDTH - 2 * MARGIN, 0.5)
+    _write(words, front_in_words(plane), size=12, colour=FAINT)
 
 
 def _cohorts(deck: Deck, briefing: Briefing) -> None:
@@ -116,11 +126,16 @@ def _cohorts(deck: Deck, briefing: Briefing) -> None:
     titles = dict(zip(rows["method"], rows["title"], strict=True))
     for method, title in titles.items():
         data.add_series(title, wide.loc[sizes.index, method].tolist())
-    chart = _chart(slide, XL_CHART_TYPE.COLUMN_CLUSTERED, data)
+    chart = _chart(slide, XL_CHART_TYPE.COLUMN_CLUSTERED, data, bottom=BOTTOM - 0.9)
     _name_axes(chart, None, "total cost", "0.00")
     for series, method in zip(chart.plots[0].series, titles, strict=True):
         _fill(series, mark_of(method, briefing.active))
     _label_bars(chart, "0.000")
+    frame = _box(slide, MARGIN, BOTTOM - 0.85, WIDTH - 2 * MARGIN, 0.9)
+    for place, (method, title) in enumerate(titles.items()):
+        own = rows[rows["method"] == method].to_dict("records")
+        ends = ", ".join(f"{row['cohort']} {row['low']:.3f} to {row['high']:.3f}" for row in own)
+        _write(frame, f"95 % intervals of {title}: {ends}.", size=12, colour=FAINT, new=place > 0, after=0)
 
 
 def _load(deck: Deck, briefing: Briefing) -> None:
@@ -140,7 +155,7 @@ def _caveats(deck: Deck, briefing: Briefing) -> None:
     slide = _slide(deck, briefing, "Before you rely on this")
     frame = _box(slide, MARGIN, TOP, WIDTH - 2 * MARGIN, BOTTOM - TOP)
     for place, line in enumerate(briefing.caveats):
-        _write(frame, f"•  {line}", size=16, new=place > 0)
+        _write(frame, f"•  {line}", size=16, new=place > 0, after=8)
 
 
 # ---------------------------------------------------------------------------------- their parts
@@ -172,28 +187,44 @@ def _card(slide: Slide, number: KeyNumber, left: float, width: float) -> None:
     shape.shadow.inherit = False
     frame = shape.text_frame
     frame.word_wrap = True
+    frame.vertical_anchor = MSO_ANCHOR.TOP
     _write(frame, number.label, size=14)
     _write(frame, number.value, size=32, bold=True, new=True)
-    _write(frame, number.span, size=12, new=True)
+    _write(frame, f"95 % interval {number.span}" if number.span else "", size=12, new=True)
     for item in number.differences:
         _write(frame, f"{item.change} against {item.against}", size=11, colour=FAINT, new=True)
 
 
-def _write(frame: TextFrame, text: str, size: int, bold: bool = False, colour: str = INK, new: bool = False) -> None:
-    """Text in the first paragraph of a frame, or in a new one."""
+def _write(
+    frame: TextFrame,
+    text: str,
+    size: int,
+    bold: bool = False,
+    colour: str = INK,
+    new: bool = False,
+    right: bool = False,
+    after: int = 4,
+) -> None:
+    """Text in the first paragraph of a frame, or in a new one, with a space of so many points below it."""
     paragraph = frame.add_paragraph() if new else frame.paragraphs[0]
-    paragraph.alignment = PP_ALIGN.LEFT
-    paragraph.space_after = Pt(4)
+    paragraph.alignment = PP_ALIGN.RIGHT if right else PP_ALIGN.LEFT
+    paragraph.space_after = Pt(after)
     run = paragraph.add_run()
     run.text = text
-    run.font.size, run.font.bold = Pt(size), bold
+    run.font.name, run.font.size, run.font.bold = FONT, Pt(size), bold
     run.font.color.rgb = RGBColor.from_string(colour)
 
 
-def _chart(slide: Slide, kind: XL_CHART_TYPE, data: CategoryChartData | XyChartData, top: float = TOP) -> Chart:
-    space = Inches(MARGIN), Inches(top), Inches(WIDTH - 2 * MARGIN), Inches(BOTTOM - top)
+def _chart(
+    slide: Slide,
+    kind: XL_CHART_TYPE,
+    data: CategoryChartData | XyChartData,
+    top: float = TOP,
+    bottom: float = BOTTOM,
+) -> Chart:
+    space = Inches(MARGIN), Inches(top), Inches(WIDTH - 2 * MARGIN), Inches(bottom - top)
     chart: Chart = slide.shapes.add_chart(kind, *space, data).chart
-    chart.font.size = Pt(12)
+    chart.font.size, chart.font.name = Pt(12), FONT
     chart.has_title = False
     chart.has_legend = True
     chart.legend.position = XL_LEGEND_POSITION.BOTTOM

@@ -26,7 +26,7 @@ def cohort_costs(rows: pd.DataFrame, active: str) -> alt.FacetChart:
     return (
         alt.layer(ends, dots, data=rows)
         .properties(width=600, height=80)
-        .facet(row=alt.Row("cohort:N", title=None, sort=None))
+        .facet(row=alt.Row("cohort:N", title=None, sort=rows["cohort"].drop_duplicates().tolist()))
         .properties(title="Total cost in each cohort, with 95 % intervals")
     )
 

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
+from mpd2.jobs.folder import Workshop
+from mpd2.jobs.keeper import tended
 from mpd2.studio import warm
 
 
@@ -13,7 +15,8 @@ from mpd2.studio import warm
 async def ready(_: st.App) -> AsyncIterator[None]:
     """Load what every visitor needs before the first one comes, and look after the jobs meanwhile."""
     warm.warm_up()
-    yield
+    async with tended(Workshop.here()):
+        yield
 
 
 app = st.App(Path(__file__).parent / "mpd2" / "studio" / "main.py", lifespan=ready)

@@ -1,7 +1,7 @@
 """A bound on missed glaucoma among the cases no reader sees, valid for finitely many cases.
 
-A case stays with the AI where its log-odds of deferral are at or below a limit. Limits that can be promised to miss at
-most a share `level` of what they keep are found on calibration cases by Learn then Test (Angelopoulos et al., 2022):
+A case is kept where its log-odds of being sent are at or below a limit. Limits that can be promised to miss at most a
+share `level` of what they keep are found on calibration cases by Learn then Test (Angelopoulos et al., 2022):
 every limit of a fixed sequence is tested with the exact binomial chance of so few misses, and testing stops at the
 first that fails. The promise holds with CONFIDENCE over the draw of the calibration cases if later cases are
 exchangeable with them: the same kind of people and cameras, and a score that was not fitted to them.
@@ -20,18 +20,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from scipy import stats
-from scipy.special import expit
 
 from mpd2.arrays import Bools, Floats, Ints
 from mpd2.errors import UserError
 from mpd2.evidence import Evidence
 from mpd2.intervals import wilson
+from mpd2.policy import preferences
 from mpd2.streams import Purpose, stream
 from mpd2.worklist import mean_policy
 
 CONFIDENCE = 0.9
 LEVELS = (0.02, 0.05, 0.1)
-LIMITS = np.arange(-6, 6, 0.5)  # log-odds of deferral from the strictest to the laxest, fixed before any case is seen
+LIMITS = np.arange(-6, 6, 0.25)  # from the strictest to the laxest, fixed before any case is seen; 0 is the own rule
 STARTS = 4  # places of the sequence at which testing begins anew, each with its share of the error allowed
 NO_LIMIT = -1
 FOUND = ("limit", "kept", "missed", "judged_kept", "judged_missed", "rate", "low", "high")
@@ -76,13 +76,15 @@ class Kept:
 
 
 def kept_cases(evidence: Evidence, method: str, among: str) -> Kept:
-    """What a method's members, deciding together, would keep; the AI's word stands for that."""
-    outcome = evidence.outcomes[method]
+    """What a method's members, deciding together, would keep at each limit, and how that would end."""
+    outcome, cohort = evidence.outcomes[method], evidence.cohort
     if outcome.policy is None:
         raise UserError(f"{outcome.title}: has no soft policy, so there is nothing to put a limit on")
-    healthy = evidence.cohort.ai_label == 0
-    inside = 1 - mean_policy(outcome.policy).defer >= expit(-LIMITS)[:, None]
-    return Kept(inside & healthy if among == "sent home" else inside, healthy & (evidence.cohort.truth == 1))
+    label = cohort.ai_label if outcome.endings is None else outcome.endings.together().kept
+    log_odds = preferences(mean_policy(outcome.policy), outcome.rule).max(-1, initial=-np.inf)  # [N]
+    inside = log_odds <= LIMITS[:, None]
+    healthy = label == 0
+    return Kept(inside & healthy if among == "sent home" else inside, healthy & (cohort.truth == 1))
 
 
 def cases_needed(level: float) -> int:

@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from mpd2.changes import regularisers_buy
 from mpd2.errors import UserError
 from mpd2.figures import ablations
 from mpd2.figures.common import METRIC_NAMES
@@ -11,6 +10,7 @@ from mpd2.jobs import queue
 from mpd2.jobs.folder import Workshop
 from mpd2.studio import frame, retrain_form, retrain_jobs, retrain_result, retrain_runs, store, widgets
 from mpd2.studio import texts_retrain as texts
+from mpd2.toggles import regularisers_buy
 
 about = frame.open_page("retrain")
 

@@ -16,6 +16,8 @@ from mpd2.errors import UserError
 from mpd2.jobs.folder import LONGEST, Workshop
 from mpd2.jobs.grid import one_cell
 from mpd2.policy import Policy
+from mpd2.reliability import error_rates
+from mpd2.reliability import error_rates
 from mpd2.reports import split_reports
 from mpd2.runs import CONFIG, Run, annotate, read_config, save_run
 
@@ -102,7 +104,8 @@ def keep_cell(
     alone, decided = one_cell(run, policy, cell)
     position = list(dict.fromkeys(run.notes["conditions"])).index(cell)
     kept = replace(alone, notes={**alone.notes, "title": title})
-    save_run(kept, place.runs / f"{name}-{position + 1}", decided, cohort, split_reports(kept, decided, cohort))
+    reports = split_reports(kept, decided, cohort)
+    save_run(kept, place.runs / f"{name}-{position + 1}", decided, cohort, reports, errors=error_rates(cohort))
 
 
 def unique(title: str, taken: set[str]) -> str:

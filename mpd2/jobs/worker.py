@@ -24,6 +24,8 @@ from mpd2.jobs.folder import CHECKPOINT, HISTORY, LOG, ROOT, Job, Order, Status,
 from mpd2.jobs.history import appending
 from mpd2.methods import policy_of
 from mpd2.methods.router import fit_routers
+from mpd2.reliability import error_rates
+from mpd2.reliability import error_rates
 from mpd2.reports import split_reports
 from mpd2.runs import Run, save_run
 from mpd2.table import load_cohort
@@ -97,7 +99,8 @@ def _publish(job: Job, order: Order, run: Run, place: Workshop) -> None:
         about["conditions"] = [cells[config.model_dump_json()] for config in trained]
     policy = policy_of(run, cohort)
     made = replace(run, notes={**run.notes, **about})
-    save_run(made, place.runs / job.name, policy, cohort, split_reports(made, policy, cohort))
+    reports = split_reports(made, policy, cohort)
+    save_run(made, place.runs / job.name, policy, cohort, reports, errors=error_rates(cohort))
 
 
 def _telling(job: Job, resumed: TrainingState | None) -> Callback:

@@ -8,19 +8,23 @@ import pandas as pd
 import streamlit as st
 
 from mpd2 import changes, roster, tables
+from mpd2.cohort import Cohort
 from mpd2.errors import UserError
+from mpd2.evidence import Outcome
 from mpd2.figures import overview as figures
 from mpd2.figures import readers as reader_figures
 from mpd2.figures.common import METRIC_NAMES
 from mpd2.headlines import GAP
 from mpd2.jobs import grid, shelf
 from mpd2.jobs.folder import LONGEST, Workshop
+from mpd2.policy import Decisions
 from mpd2.runs import load_predictions
 from mpd2.sidebyside import MERIT, side_by_side
 from mpd2.studies import PAPER_RUN
 from mpd2.studio import frame, store, tables_view, widgets
 from mpd2.studio import texts_retrain as texts
 from mpd2.studio.scenario import Scenario
+from mpd2.worklist import decided_together
 
 METRICS = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "F1", "MCC", "Sens", "Spec", "Top1", "NEff", "Gini")
 VAL, SIDEBAR = "val", "sidebar"
@@ -153,13 +157,23 @@ def _difference(name: str, other: str, about: Scenario) -> str:
 
 
 def _changed(name: str, other: str, about: Scenario) -> None:
+    """What is decided otherwise than by another run, all routers of each deciding together."""
     facts = store.compared((name, other), about)
-    rows = changes.changed_decisions(facts.outcomes[other], facts.outcomes[name], facts.cohort)
-    st.markdown(f"**Against {store.run_title(other)}:** {changes.told(rows, len(facts.cohort))}")
+    before, after = (_together(facts.outcomes[run], facts.cohort) for run in (other, name))
+    rows = changes.moved(facts.cohort, facts.costs, before, after)
+    st.markdown(f"**Against {store.run_title(other)}, {len(rows)} of {len(facts.cohort)} decisions changed.** "
+                f"{changes.in_words(rows)}")  # fmt: skip
     if len(rows):
         with st.expander(f"The {len(rows)} decisions that changed", icon=":material/list:"):
             widgets.data_table(rows, key="changed", columns=_CHANGED,
                                alt_text="The cases that are decided otherwise, and by whom")  # fmt: skip
+
+
+def _together(outcome: Outcome, cohort: Cohort) -> Decisions:
+    """What the routers decide as one; a method without a soft policy has a single member."""
+    if outcome.policy is None:
+        return Decisions(outcome.decisions.consulted[0], outcome.decisions.label[0])
+    return decided_together(outcome.policy, cohort, outcome.rule, outcome.endings)
 
 
 # ---------------------------------------------------------------------------------- what buttons do
@@ -203,12 +217,12 @@ def _keep_cell(name: str, cell: str) -> None:
 _CHANGED = {
     "case_id": "Case",
     "cohort": "Cohort",
-    "truth": "Truth",
-    "before": "Decided by, before",
-    "after": "Decided by, now",
-    "before_label": "Answer before",
-    "after_label": "Answer now",
-    "effect": "Effect",
+    "from": "Decided by, before",
+    "to": "Decided by, now",
+    "kind": "Change",
+    "error": "Error",
+    "clinical": st.column_config.NumberColumn("Clinical cost", format="%+.2f", help="Now less before"),
+    "fees": st.column_config.NumberColumn("Fees", format="%+.2f", help="Now less before"),
 }
 _EFFECTS = {
     "first": "Cell",

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from math import perm
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from mpd2.arrays import Bools, Floats, Ints
-from mpd2.cohort import UNKNOWN
+from mpd2.cohort import UNKNOWN, Cohort
 from mpd2.costs import Costs
 from mpd2.errors import UserError
 from mpd2.policy import NOBODY, Decisions, Endings
@@ -21,6 +23,8 @@ from mpd2.policy import NOBODY, Decisions, Endings
 LIMITS = (1, 2, 3)  # how many readers may be asked about a case
 PATHS = 12_000  # ways an enquiry about one case can go that are still followed to the end; enough for 12 readers
 CHUNK = 2_000_000  # ways followed at once, so that memory does not grow with the table
+VERDICTS = {0: "healthy", 1: "glaucoma"}
+CHAIN = ("known", "probability", "now", "label", "reader", "fee", "asking", "spent", "next")
 CHEAPER = -1  # a label that is whichever error is expected to cost less
 
 
@@ -127,6 +131,32 @@ def endings(outlook: Outlook, words: Ints, costs: Costs, limit: int) -> Endings:
         label=label.reshape(*shape, -1),
         consulted=consulted.reshape(*shape, -1, limit),
     )
+
+
+def chain(outlook: Outlook, case: Cohort, costs: Costs, limit: int, prevalence: float) -> pd.DataFrame:
+    """How one case is decided, a row a step: what came to be known, what that makes of it, and what is done next.
+
+    `outlook` is that of one member or of all together, for the one case. Columns: known, probability (of glaucoma),
+    now (expected cost of the errors if the label is given now), label (that would be given), reader (the best to ask,
+    empty if nobody can be), fee, asking (expected cost with that reader's fee and whatever follows), spent (fees so
+    far) and next. The first row knows only how common glaucoma is; there the question of asking does not come up.
+    """
+    before = replace(outlook, prior=np.array([prevalence]), kept=np.array([CHEAPER]))
+    terms, start = _begin(before, costs, FREE_OF_PRICES)
+    rows = [_step_of(start, terms, 0, case) | {"known": "How common glaucoma is", "next": "look at the case"}]
+    terms, state = _begin(outlook, costs, FREE_OF_PRICES)
+    known, spent = "The AI, the photograph and the cup", 0.0
+    for left in range(limit, -1, -1):
+        row = _step_of(state, terms, left, case) | {"known": known, "spent": spent}
+        reader = row.pop("position")
+        asks = reader != NOBODY and row["asking"] < row["now"]
+        word = int(case.decisions[0, reader]) if asks else UNKNOWN
+        rows.append(row | {"next": f"ask {row['reader']}" if asks else f"decide: {row['label']}"})
+        if not asks or word == UNKNOWN:
+            break
+        state = _heard(state, terms, np.array([reader]), np.array([word]))
+        known, spent = f"{row['reader']} says {VERDICTS[word]}", spent + costs.fees[reader]
+    return pd.DataFrame(rows, columns=list(CHAIN))
 
 
 def checked_limit(limit: int) -> int:
@@ -253,3 +283,21 @@ def _least(enquiries: _Enquiries, terms: _Terms, depth: int) -> Floats:
     best = _asking_chunk(enquiries.rows(open_questions), terms, depth).min(-1, initial=np.inf)
     stop[open_questions] = np.minimum(stop[open_questions], best)
     return stop
+
+
+def _step_of(enquiry: _Enquiries, terms: _Terms, left: int, case: Cohort) -> dict[str, Any]:
+    """A row of a chain: what is believed, and the cost to expect of stopping and of the best of `left` more readers."""
+    mass = float(enquiry.belief.sum())
+    asking = _asking(enquiry, terms, _depth(left, case.readers))[0] if left else np.full(case.readers, np.inf)
+    best = int(asking.argmin()) if np.isfinite(asking).any() else NOBODY
+    known = best != NOBODY
+    return {
+        "probability": float(enquiry.belief[0, 1]) / mass,
+        "now": float(_stop(enquiry, terms)[0]) / mass,
+        "label": VERDICTS[int(_labels(enquiry, terms)[0])],
+        "position": best,
+        "reader": case.manifest.readers[best].name if known else "",
+        "fee": float(terms.fees[best]) if known else np.nan,
+        "asking": float(asking[best]) / mass if known else np.nan,
+        "spent": 0.0,
+    }  # fmt: skip

@@ -17,7 +17,6 @@ from mpd2.jobs.folder import LONGEST, Workshop
 from mpd2.jobs.grid import one_cell
 from mpd2.policy import Policy
 from mpd2.reliability import error_rates
-from mpd2.reliability import error_rates
 from mpd2.reports import split_reports
 from mpd2.runs import CONFIG, Run, annotate, read_config, save_run
 

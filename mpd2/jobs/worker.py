@@ -25,7 +25,6 @@ from mpd2.jobs.history import appending
 from mpd2.methods import policy_of
 from mpd2.methods.router import fit_routers
 from mpd2.reliability import error_rates
-from mpd2.reliability import error_rates
 from mpd2.reports import split_reports
 from mpd2.runs import Run, save_run
 from mpd2.table import load_cohort

@@ -129,7 +129,7 @@ def changes_in_words(changes: Mapping[str, Any]) -> str:
     'Budget: none, GSDP weight: 0'
     """
     told = [f"{NAMES.get(path, path)}: {_value(value)}" for path, value in changes.items()]
-    return ", ".join(told) or "nothing but the seeds"
+    return ", ".join(told) or "nothing"
 
 
 def _value(value: Any) -> str:

@@ -35,7 +35,7 @@ PAGES = (
     PageEntry("ablations", "Results", "Ablations", "What does each term buy?", ":material/tune:", "study"),
     PageEntry("case", "Clinic", "Case", "Why did this one go there?", ":material/visibility:"),
     PageEntry("readers", "Clinic", "Readers", "Who should read what?", ":material/groups:"),
-    PageEntry("retrain", "Lab", "Retrain", "What happens if I change it?", ":material/model_training:"),
+    PageEntry("retrain", "Lab", "Retrain", "What happens if I change it?", ":material/model_training:", "run"),
     PageEntry("your_data", "Lab", "Your data", "Does it hold for mine?", ":material/upload_file:", "run"),
     PageEntry("about", "About", "About", "How does it work, and what may it be used for?", ":material/info:", "run"),
 )

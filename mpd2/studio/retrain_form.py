@@ -27,10 +27,15 @@ OFF_VALUES = {GSDP: 0.0, RANK: 0.0, BUDGET: None}
 
 def draw(grid: bool) -> None:
     """The form of one training, or of a grid, and its button."""
-    start = _start()
     crew.keep_ready()
+    left, right = st.columns(2)
+    with left:
+        start = _start()
+    with right:
+        title = st.text_input("Name", key=f"{_place(start, grid)}:name", max_chars=LONGEST, help=texts.NAME,
+                              placeholder="found by what is changed")  # fmt: skip
     try:
-        wish, seeds, budgets = _wish(start, grid)
+        wish, seeds, budgets = _wish(start, grid, title.strip())
         table = store.DATA / store.cohort().manifest.table
         if grid:
             order = plan.grid(wish, budgets, seeds, table, store.cohort())
@@ -45,10 +50,8 @@ def draw(grid: bool) -> None:
 
 def _start() -> plan.Start:
     points = _starting_points()
-    left, right = st.columns([1, 2], vertical_alignment="bottom")
-    name = left.selectbox("Start from", list(points), format_func=lambda key: points[key].title, key="retrain_start",
-                          help=texts.START)  # fmt: skip
-    right.caption(f":material/memory: {describe_devices(crew.threads())}")
+    name = st.selectbox("Start from", list(points), format_func=lambda key: points[key].title, key="retrain_start",
+                        help=texts.START)  # fmt: skip
     return points[name]
 
 
@@ -67,12 +70,17 @@ def _starting_points() -> dict[str, plan.Start]:
     return points
 
 
-def _wish(start: plan.Start, grid: bool) -> tuple[plan.Wish, int, list[float | None]]:
+def _place(start: plan.Start, grid: bool) -> str:
+    """Begins the key of every field, so that another start brings its own values."""
+    return f"{'grid' if grid else 'train'}:{start.name}"
+
+
+def _wish(start: plan.Start, grid: bool, title: str) -> tuple[plan.Wish, int, list[float | None]]:
     """All that is set: configuration, costs and device; how many seeds; the budgets of a grid."""
-    place = f"{'grid' if grid else 'train'}:{start.name}"
+    place = _place(start, grid)
     changes: dict[str, Any] = {}
     budgets: list[float | None] = []
-    columns = st.columns([3, 3, 3, 2], gap="medium")
+    columns = st.columns([3, 3, 3, 2], gap="medium", vertical_alignment="bottom")
     for column, setting in zip(columns, SIMPLE, strict=False):
         with column:
             if grid and setting.path == BUDGET:
@@ -84,9 +92,7 @@ def _wish(start: plan.Start, grid: bool) -> tuple[plan.Wish, int, list[float | N
     with st.expander("More settings", icon=":material/tune:"):
         more, costs, device = _more(start, place)
     changes |= more
-    title = st.text_input("Name", key=f"{place}:name", max_chars=LONGEST, help=texts.NAME,
-                          placeholder="found by what is changed")  # fmt: skip
-    return plan.Wish(start, start.config.but(**changes), costs, device, title.strip()), seeds, budgets
+    return plan.Wish(start, start.config.but(**changes), costs, device, title), seeds, budgets
 
 
 def _switchable(setting: Setting, config: Config, place: str, must: bool) -> Any:
@@ -172,8 +178,8 @@ def _go(order: Order, wish: plan.Wish) -> None:
     left.button("Train", type="primary", icon=":material/model_training:", key="retrain_go", on_click=_submit,
                 args=(order,), help=texts.TRAIN_HELP, width="stretch")  # fmt: skip
     right.caption(
-        f"**{order.title}** · {routers}, {order.epochs} epochs at most: about {in_minutes(seconds)} on this machine · "
-        f"changed: {settings.changes_in_words(wish.changes)}"
+        f"**{order.title}** · {routers}, {order.epochs} epochs at most: about {in_minutes(seconds)} on "
+        f"{describe_devices(crew.threads())} · changed: {settings.changes_in_words(wish.changes)}"
     )
     with st.expander("The whole configuration", icon=":material/data_object:"):
         st.caption(f"{texts.RESOLVED}; seeds {order.configs[0].seed} to {order.configs[-1].seed}.")

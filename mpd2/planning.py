@@ -13,7 +13,7 @@ from mpd2.assignment import NO_PART, Places, assign, total_worth
 from mpd2.cohort import Cohort
 from mpd2.errors import UserError
 from mpd2.limits import Limits
-from mpd2.policy import Decisions, Policy, Rule, act, best_actions, preferences
+from mpd2.policy import Decisions, Endings, Policy, Rule, act, best_actions, preferences
 
 FAR = 80.0  # log-odds beyond which no price matters
 ITS_OWN = 1e-9  # cases by which a sum of probabilities may be off
@@ -30,9 +30,9 @@ class Plan:
     gap: float  # by how much an assignment could be better at most; 0 where this one is the best
     notes: tuple[str, ...] = ()  # wishes that could not be met, in words
 
-    def decisions(self, cohort: Cohort) -> Decisions:
-        """What comes of it."""
-        return act(self.action, cohort)
+    def decisions(self, cohort: Cohort, endings: Endings | None = None) -> Decisions:
+        """What comes of it; a method that goes on by itself says how each first question ends."""
+        return act(self.action, cohort, endings)
 
 
 def reroute(

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mpd2.arrays import Bools, Floats, Ints
-from mpd2.cohort import UNKNOWN, Cohort
+from mpd2.cohort import UNKNOWN, Cohort, learning_split
 from mpd2.costs import Costs
 from mpd2.errors import EmptyCohort, UserError
 from mpd2.logistic import fit_logistic, predict_logistic
@@ -46,6 +46,11 @@ def fit_errors(cohort: Cohort, penalty: float = PENALTY) -> ErrorModel:
     everything = np.ones((len(cohort), 1), bool)
     coefficients = _fit(cohort, _features(cohort, means, scales), everything, penalty)[0]
     return ErrorModel(means, scales, coefficients)
+
+
+def error_rates(cohort: Cohort) -> ErrorModel:
+    """The error rates learned from the train split."""
+    return fit_errors(learning_split(cohort, "train"))
 
 
 def cross_fitted(cohort: Cohort, folds: int = 5, seed: int = 0, penalty: float = PENALTY) -> Errors:

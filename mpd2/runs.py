@@ -21,6 +21,7 @@ from mpd2.costs import Costs
 from mpd2.errors import UserError
 from mpd2.files import digest, replacing, replacing_folder
 from mpd2.policy import NOBODY, RULES, Decisions, Endings, Policy, Rule, act, choose
+from mpd2.reliability import ErrorModel
 
 FORMAT = 1
 CONFIG, WEIGHTS, PREDICTIONS, HISTORY, METRICS = (
@@ -28,6 +29,7 @@ CONFIG, WEIGHTS, PREDICTIONS, HISTORY, METRICS = (
 )  # fmt: skip
 KEPT, CONSULTED = "kept", "consulted_"  # names of columns
 FILES = (WEIGHTS, PREDICTIONS, HISTORY, METRICS)  # all that the configuration vouches for
+ERRORS = "errors.safetensors"  # how often everybody errs, where a run keeps it
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,8 +78,12 @@ def save_run(
     cohort: Cohort,
     metrics: Mapping[str, Any],
     endings: Endings | None = None,
+    errors: ErrorModel | None = None,
 ) -> None:
-    """Write a run with its predictions for `cohort`, all or nothing."""
+    """Write a run with its predictions for `cohort`, all or nothing.
+
+    With the estimated `errors` of everybody it can be routed for other costs than it was fitted for.
+    """
     with replacing_folder(folder) as draft:
         arrays = {name: np.ascontiguousarray(value) for name, value in run.arrays.items()}
         (draft / WEIGHTS).write_bytes(save(arrays))
@@ -91,6 +97,9 @@ def save_run(
         )
         run.history.to_parquet(draft / HISTORY, index=False)
         (draft / METRICS).write_text(json.dumps(metrics, indent=1), encoding="utf-8")
+        if errors is not None:
+            (draft / ERRORS).write_bytes(save(vars(errors)))
+        kept = FILES if errors is None else (*FILES, ERRORS)
         config = {
             "format": FORMAT,
             "method": run.method,
@@ -101,7 +110,7 @@ def save_run(
             "version": run.version,
             "created": run.created,
             "notes": run.notes,
-            "files": {name: digest(draft / name) for name in FILES},
+            "files": {name: digest(draft / name) for name in kept},
             "settings": run.settings,
         }
         (draft / CONFIG).write_text(json.dumps(config, indent=1), encoding="utf-8")
@@ -110,7 +119,7 @@ def save_run(
 def load_run(folder: Path) -> Run:
     """Read a run back; a missing, foreign or damaged file is refused by name."""
     config = read_config(folder)
-    for name in FILES:
+    for name in dict.fromkeys((*FILES, *config["files"])):
         if not (folder / name).is_file():
             raise UserError(f"{folder}: {name} is missing; the run is incomplete")
         if digest(folder / name) != config["files"].get(name):
@@ -150,6 +159,16 @@ def read_config(folder: Path) -> dict[str, Any]:
     ):
         raise UserError(f"{path}: not a run this version can read")
     return config
+
+
+def load_errors(folder: Path) -> ErrorModel:
+    """How likely the AI and every reader are to err, as estimated from the cases a run was fitted on."""
+    if not (folder / ERRORS).is_file():
+        raise UserError(f"{folder}: the run keeps no estimate of errors; make it anew to route for other costs")
+    try:
+        return ErrorModel(**load_file(folder / ERRORS))
+    except (SafetensorError, TypeError) as error:
+        raise UserError(f"{folder / ERRORS}: cannot be read: {error}") from None
 
 
 def annotate(folder: Path, **notes: Any) -> None:

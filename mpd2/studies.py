@@ -21,6 +21,7 @@ from mpd2.methods import METHODS, endings_of, policy_of
 from mpd2.methods.base import Method
 from mpd2.methods.router import Mpd2, fit_routers
 from mpd2.policy import route
+from mpd2.reliability import error_rates
 from mpd2.reports import split_reports
 from mpd2.runs import CONFIG, PREDICTIONS, Run, load_endings, load_predictions, load_run, save_run
 from mpd2.training import Callback, TrainingState
@@ -199,7 +200,7 @@ class Study:
             save_run(replace(run, arrays={}), self.folder(name), policy, cases, {})
         else:
             reports = split_reports(run, policy, cases, endings)
-            save_run(run, self.folder(name), policy, cases, reports, endings)
+            save_run(run, self.folder(name), policy, cases, reports, endings, error_rates(self.cohort))
         self.checkpoint(name).unlink(missing_ok=True)
 
     def evidence(self, split: str = "test", names: Sequence[str] | None = None) -> Evidence:

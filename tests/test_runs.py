@@ -14,7 +14,8 @@ from mpd2.cohort import Cohort
 from mpd2.costs import Costs
 from mpd2.errors import UserError
 from mpd2.policy import Policy, choose
-from mpd2.runs import Run, load_predictions, load_run, predictions_frame, save_run
+from mpd2.reliability import error_rates
+from mpd2.runs import Run, load_errors, load_predictions, load_run, predictions_frame, save_run
 
 CONTENT = ["config.json", "history.parquet", "metrics.json", "predictions.parquet", "weights.safetensors"]
 
@@ -202,3 +203,21 @@ def test_what_cannot_be_written_leaves_the_old_run_and_no_debris(folder, run, po
         save_run(run, folder, policy, small_cohort, {"not json": object()})
     assert load_run(folder).notes == run.notes
     assert names(folder.parent) == ["run"]
+
+
+def test_a_run_keeps_how_often_everybody_errs(tmp_path, run, policy, small_cohort):
+    errors = error_rates(small_cohort)
+    save_run(run, tmp_path / "run", policy, small_cohort, {}, errors=errors)
+    kept = load_errors(tmp_path / "run")
+    for before, after in zip(errors.predict(small_cohort), kept.predict(small_cohort), strict=True):
+        np.testing.assert_array_equal(before, after)
+    (tmp_path / "run" / "errors.safetensors").unlink()
+    with pytest.raises(UserError, match=r"errors\.safetensors is missing"):
+        load_run(tmp_path / "run")
+
+
+def test_a_run_without_estimated_errors_says_so(tmp_path, run, policy, small_cohort):
+    save_run(run, tmp_path / "run", policy, small_cohort, {})
+    assert load_run(tmp_path / "run").method == run.method
+    with pytest.raises(UserError, match="keeps no estimate of errors"):
+        load_errors(tmp_path / "run")

@@ -18,6 +18,7 @@ from mpd2.errors import UserError
 from mpd2.methods import policy_of
 from mpd2.methods.router import fit_routers
 from mpd2.progress import progress_bar
+from mpd2.reliability import error_rates
 from mpd2.reports import split_reports
 from mpd2.runs import CONFIG, Run, save_run
 
@@ -40,7 +41,7 @@ def keep_population(cohort: Cohort, configs: list[Config], out: Path, device: st
     seconds = perf_counter() - start
     policy = policy_of(trained, cohort)
     reports = split_reports(trained, policy, cohort)
-    save_run(trained, out, policy, cohort, reports)
+    save_run(trained, out, policy, cohort, reports, errors=error_rates(cohort))
     checkpoint.unlink(missing_ok=True)
     for problem in trained.notes["problems"]:
         print(f"warning: {problem}", file=sys.stderr)

@@ -15,7 +15,7 @@ from mpd2.errors import UserError
 from mpd2.examples import fit_anatomy
 from mpd2.methods import policy_of
 from mpd2.policy import Policy
-from mpd2.reliability import ErrorModel, expected_costs, fit_errors
+from mpd2.reliability import expected_costs
 from mpd2.runs import Run
 from mpd2.studio import store
 from mpd2.studio.scenario import Scenario
@@ -57,12 +57,6 @@ def train() -> Cohort:
 
 
 @st.cache_resource(show_spinner=False)
-def error_model() -> ErrorModel:
-    """How likely everybody is to err, learned from the training cases."""
-    return fit_errors(train())
-
-
-@st.cache_resource(show_spinner=False)
 def anatomy() -> Floats:
     """Glaucoma from the cup-to-disc ratios alone, learned from the training cases, [3]."""
     return fit_anatomy(train())
@@ -72,7 +66,7 @@ def anatomy() -> Floats:
 def listing(about: Scenario) -> pd.DataFrame:
     """The worklist of the slice, in the table's order."""
     facts = store.evidence(about)
-    expected = expected_costs(error_model().predict(facts.cohort), facts.costs)
+    expected = expected_costs(store.error_model(about.run).predict(facts.cohort), facts.costs)
     endings = facts.outcomes[about.run].endings
     return worklist.worklist(_policy(about), facts.cohort, store.run(about.run).rule, expected, endings)
 
@@ -90,7 +84,7 @@ def of_case(run_name: str, case: Cohort, policy: Policy | None = None) -> Facts:
     run = store.run(run_name)
     policy = policy_of(run, case) if policy is None else policy
     costs = store.cohort().manifest.default_costs()
-    actions = explain.actions_frame(policy, case, run.rule, error_model().predict(case), costs)
+    actions = explain.actions_frame(policy, case, run.rule, store.error_model(run_name).predict(case), costs)
     return Facts(run, store.run_title(run_name), case, policy, actions)
 
 

@@ -21,7 +21,8 @@ from mpd2.jobs.folder import Workshop
 from mpd2.jobs.shelf import OwnRun
 from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.policy import route
-from mpd2.runs import CONFIG, Run, load_endings, load_predictions, load_run
+from mpd2.reliability import ErrorModel
+from mpd2.runs import CONFIG, Run, load_endings, load_errors, load_predictions, load_run
 from mpd2.studies import CONTENDERS, ROUTERS
 from mpd2.studio.scenario import Scenario
 from mpd2.table import load_cohort
@@ -85,6 +86,12 @@ def forget_runs() -> None:
 def run(name: str) -> Run:
     """One run, with its weights."""
     return load_run(run_folder(name))
+
+
+@st.cache_resource(show_spinner=False, max_entries=64)
+def error_model(name: str) -> ErrorModel:
+    """How likely everybody is to err, as a run keeps it."""
+    return load_errors(run_folder(name))
 
 
 @st.cache_resource(show_spinner=False, max_entries=32)

@@ -35,7 +35,7 @@ class CohortEntry(Entry):
 
     key: str = Field(min_length=1)
     name: str = Field(min_length=1)
-    readings: Literal["real", "semi-synthetic", "induced"]
+    readings: Literal["real", "semi-synthetic", "induced", "unknown"]
     credit: str = ""
 
 

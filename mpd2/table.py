@@ -18,11 +18,12 @@ import pyarrow.parquet as pq
 from mpd2.arrays import Floats, Ints
 from mpd2.cohort import SPLITS, STATE, UNKNOWN, Cohort
 from mpd2.errors import UserError
-from mpd2.manifest import Manifest, load_manifest
+from mpd2.manifest import CohortEntry, Manifest, load_manifest
 
 Purpose = Literal["training", "routing"]
 
 MEASURED = ("logit_0", "logit_1", "vim_risk_z", "quality_risk", "vCDR", "aCDR")  # the rest of STATE follows from logits
+OTHER = CohortEntry(key="other", name="Other", readings="unknown")  # every cohort a manifest does not know
 LISTED = 5  # further rows that a message names before "and 40 more"
 SHOWN = 40  # characters of a cell that a message quotes
 
@@ -91,8 +92,10 @@ def read_cohort(data: bytes, name: str, manifest: Manifest, purpose: Purpose = "
     """The cases in the bytes of a CSV or Parquet file called `name`; the name's ending says which.
 
     For training, every case needs a truth and a split, and every reader at least one decision. For routing these may
-    be missing, and a column `<reader column>_available` of 0 and 1 may say who can be asked. All problems of the cells
-    are reported at once, unless rows do not even fit the header: then these are.
+    be missing, and a column `<reader column>_available` of 0 and 1 may say who can be asked. A case to be routed may
+    also come from a cohort the manifest does not know, or name none: it then counts as OTHER, which the manifest of
+    these cases has as well. All problems of the cells are reported at once, unless rows do not even fit the header:
+    then these are.
     """
     cells = _cells(data, name)
     rules = _rules(cells, manifest, purpose)
@@ -222,7 +225,8 @@ def _rules(cells: pd.DataFrame, manifest: Manifest, purpose: Purpose) -> dict[st
         required |= {column: (rule,) for column, rule in outcome.items()}
         required |= dict.fromkeys(manifest.columns, (BIT.or_empty(), ANY_DECISION))
     else:
-        optional |= {column: (rule.or_empty(),) for column, rule in outcome.items()}
+        del required["cohort"]
+        optional |= {"cohort": ()} | {column: (rule.or_empty(),) for column, rule in outcome.items()}
         for column, flag in zip(manifest.columns, _flags(manifest), strict=True):
             either = Rule(f"0 or 1, or empty; or else a column {flag} of 0 and 1", BIT.or_empty().holds)
             optional |= {column: (BIT.or_empty(),), flag: (BIT.or_empty(),)}
@@ -277,9 +281,7 @@ def _problems(cells: pd.DataFrame, rules: dict[str, tuple[Rule, ...]]) -> list[P
     return []
 
 
-def _problem(
-    rules: dict[str, tuple[Rule, ...]], column: str, check: str, found: object, row: int | None
-) -> Problem:
+def _problem(rules: dict[str, tuple[Rule, ...]], column: str, check: str, found: object, row: int | None) -> Problem:
     """One line of pandera's report in our words."""
     if check == "column_in_dataframe":
         return Problem(None, str(found), "no such column", rules[str(found)][0].expected)
@@ -321,11 +323,15 @@ def _cohort(cells: pd.DataFrame, manifest: Manifest, fingerprint: str) -> Cohort
     state = measured | {"prob_1": probability, "uncertainty": np.minimum(probability, 1 - probability)}
     words, flags = _bits(cells, manifest.columns), _bits(cells, _flags(manifest))  # [N, M]
     available = np.where(flags == UNKNOWN, words != UNKNOWN, flags == 1)
+    known = pd.Index([entry.key for entry in manifest.cohorts])
+    source = known.get_indexer(pd.Index(cells.reindex(columns=["cohort"], fill_value="")["cohort"]))
+    if (source < 0).any():
+        manifest, source = _with_other(manifest, source)
     return Cohort(
         manifest=manifest,
         fingerprint=fingerprint,
         ids=cells["case_id"].to_numpy(str),
-        source=pd.Index([entry.key for entry in manifest.cohorts]).get_indexer(pd.Index(cells["cohort"])),
+        source=source,
         split=cells.reindex(columns=["split"], fill_value="")["split"].to_numpy(str),
         state=np.column_stack([state[name] for name in STATE]),
         horizontal_cdr=_numbers(cells.reindex(columns=["hCDR"])["hCDR"]).to_numpy(),
@@ -333,3 +339,12 @@ def _cohort(cells: pd.DataFrame, manifest: Manifest, fingerprint: str) -> Cohort
         decisions=np.where(available, words, UNKNOWN),
         available=available,
     )
+
+
+def _with_other(manifest: Manifest, source: Ints) -> tuple[Manifest, Ints]:
+    """A manifest that has a place for cases of unknown cohorts, marked by -1, and their cohorts in it, [N]."""
+    keys = [entry.key for entry in manifest.cohorts]
+    if OTHER.key not in keys:
+        manifest = manifest.model_copy(update={"cohorts": (*manifest.cohorts, OTHER)})
+        keys.append(OTHER.key)
+    return manifest, np.where(source < 0, keys.index(OTHER.key), source)

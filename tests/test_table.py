@@ -383,6 +383,32 @@ def test_the_template_is_a_table_that_only_lacks_cases() -> None:
     assert read(template + filled.to_csv(index=False, header=False)).ids.tolist() == ["a", "b", "c", "d"]
 
 
+@pytest.mark.parametrize("own", ["our clinic", ""])
+def test_cases_of_a_cohort_nobody_knows_can_be_routed_as_other(own: str) -> None:
+    cells = grid()
+    cells.loc[cells["cohort"] == "south", "cohort"] = own
+    cohort = read(as_csv(cells), "routing")
+    assert cohort.sources.tolist() == ["north", "other", "north", "other"]
+    assert [entry.readings for entry in cohort.manifest.cohorts if entry.key == "other"] == ["unknown"]
+    assert cohort.manifest.readers == MANIFEST.readers
+    with pytest.raises(TableError, match="expected one of north, south"):
+        read(as_csv(cells), "training")
+
+
+def test_a_table_to_route_need_not_name_a_cohort() -> None:
+    cohort = read(as_csv(grid().drop(columns="cohort")), "routing")
+    assert set(cohort.sources) == {"other"}
+    np.testing.assert_array_equal(cohort.state, read(TABLE).state)
+
+
+def test_a_manifest_with_a_cohort_called_other_has_it_once() -> None:
+    own = MANIFEST.cohorts[0].model_copy(update={"key": "other"})
+    manifest = MANIFEST.model_copy(update={"cohorts": (*MANIFEST.cohorts, own)})
+    cohort = read(as_csv(grid().assign(cohort="far")), "routing", manifest=manifest)
+    assert cohort.manifest == manifest
+    assert set(cohort.sources) == {"other"}
+
+
 @settings(deadline=None, max_examples=15)
 @given(cohorts())
 def test_any_cohort_survives_being_written_and_read(cohort: Cohort) -> None:

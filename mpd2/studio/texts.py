@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from mpd2.manifest import Manifest
 
-READINGS = {"real": "real", "semi-synthetic": "semi-synthetic", "induced": "induced from similar cases"}
+READINGS = {
+    "real": "real",
+    "semi-synthetic": "semi-synthetic",
+    "induced": "induced from similar cases",
+    "unknown": "of unknown origin",
+}
 """How readers' decisions came about, by the manifest's word for it."""
 
 ACTIVE_RUN = "The trained method that every page is about. All other methods are shown beside it."

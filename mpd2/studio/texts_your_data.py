@@ -25,7 +25,7 @@ EXAMPLE = "Some validation cases of the benchmark in the form the page reads, to
 
 COLUMNS = {
     "case_id": ("yes", "Any text of up to 100 characters, different in every row."),
-    "cohort": ("yes", "{cohorts}: the one your cases resemble most. The router does not look at it."),
+    "cohort": ("no", "{cohorts}, or a name of your own, which counts as other. The router does not look at it."),
     "logit_0, logit_1": ("yes", "The classifier's two raw outputs, for healthy and for glaucoma."),
     "vim_risk_z": ("yes", "How unlike its training images the photograph looks to the classifier."),
     "quality_risk": ("yes", "How poor the photograph is, 0 to 1."),
@@ -51,7 +51,8 @@ DISTANCE = (
 DECISIONS = (
     "All routers of the run decide together; votes are the routers that would do the same alone. Deferral: how "
     "strongly they would rather ask a reader than leave the case to the AI, 0 to 1. The answer is empty where the "
-    "reader's word is not in the table. The download also holds every reader's share."
+    "reader's word is not in the table. The download also holds every reader's share; in it, a text that "
+    "a spreadsheet could take for a formula has a ' before it."
 )
 JUDGED = (
     "The decisions below and the AI alone on the same n = {n} cases, with 95 % intervals over {resamples} resamples. "

@@ -12,6 +12,7 @@ import streamlit as st
 from mpd2.figures.common import Figure
 from mpd2.figures.drawing import Drawing, finished
 from mpd2.figures.export import MIME, Kind, render
+from mpd2.spreadsheets import to_csv
 from mpd2.studio.registry import entry
 
 
@@ -63,7 +64,7 @@ def download(table: pd.DataFrame, key: str, label: str = "CSV") -> None:
     """The data behind something, made when it is asked for."""
     st.download_button(
         label,
-        data=partial(_csv, table),
+        data=partial(to_csv, table),
         file_name=f"{key}.csv",
         mime="text/csv",
         icon=":material/download:",
@@ -103,7 +104,3 @@ def open_case(case_id: str) -> None:
 
 def _picture(draw: Callable[[], Drawing | Figure], kind: Kind) -> bytes:
     return render(draw(), kind)
-
-
-def _csv(table: pd.DataFrame) -> bytes:
-    return table.to_csv(index=False).encode()

@@ -107,6 +107,13 @@ def test_hostile_cells_appear_only_as_text(page):
     assert not any("<img" in text or "![x]" in text for text in rendered)
 
 
+def test_cases_of_an_own_clinic_are_routed(page):
+    upload(page, EXAMPLE.replace(",origa,", ",our clinic,"))
+    assert not page.exception
+    assert page.metric[0].value == "60"
+    assert len(page.dataframe[-1].value) == 60
+
+
 def test_nothing_is_left_once_the_table_is_taken_away(page):
     upload(page, EXAMPLE)
     assert "own_cases" in page.session_state

@@ -1,0 +1,80 @@
+"""Cases dealt anew: how many go where, by whose luck, and what a newcomer may know."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import cohorts
+
+from mpd2.cohort import Cohort
+from mpd2.deals import newcomer, resplit
+from mpd2.errors import UserError
+
+LUCK = st.integers(0, 1000)
+
+
+def sizes(cohort: Cohort) -> Counter[tuple[str, str, int]]:
+    """How many cases of each cohort and truth are in each split."""
+    return Counter(zip(cohort.sources.tolist(), cohort.split.tolist(), cohort.truth.tolist(), strict=True))
+
+
+@given(cohorts(cases=st.integers(1, 40)), LUCK)
+def test_a_resplit_has_as_many_cases_of_each_cohort_and_truth_in_each_split(cohort: Cohort, number: int) -> None:
+    dealt = resplit(cohort, number)
+    assert sizes(dealt) == sizes(cohort)
+    assert dealt.ids.tolist() == cohort.ids.tolist()
+
+
+def test_every_case_of_the_benchmark_is_dealt_once_and_most_of_them_elsewhere(benchmark: Cohort) -> None:
+    dealt = resplit(benchmark, 0)
+    parts = [set(dealt.subset(split=split).ids.tolist()) for split in ("train", "val", "test")]
+    assert sum(map(len, parts)) == len(set.union(*parts)) == len(benchmark)
+    assert [len(part) for part in parts] == [1411, 885, 899]
+    assert 0.3 < (dealt.split == benchmark.split).mean() < 0.4
+
+
+def test_the_same_number_deals_the_same_and_another_one_something_else(benchmark: Cohort) -> None:
+    first, again, other = resplit(benchmark, 3), resplit(benchmark, 3), resplit(benchmark, 4)
+    assert (first.split == again.split).all()
+    assert first.fingerprint == again.fingerprint
+    assert (first.split != other.split).any()
+    assert len({benchmark.fingerprint, first.fingerprint, other.fingerprint}) == 3
+
+
+def test_whoever_learns_has_seen_no_case_of_a_newcomer_but_the_known_ones(benchmark: Cohort) -> None:
+    dealt = newcomer(benchmark, "origa", 10, 0)
+    learned, judged = dealt.rows(dealt.split != "test"), dealt.subset(split="test")
+    assert Counter(learned.sources.tolist()) == {"refuge": 800, "chaksu": 1009, "origa": 10}
+    assert judged.ids.tolist() == benchmark.subset(split="test", cohorts=["origa"]).ids.tolist()
+
+
+@given(LUCK, st.integers(0, 200), st.integers(0, 200))
+def test_more_local_cases_include_the_fewer(benchmark: Cohort, number: int, one: int, two: int) -> None:
+    few, many = (set(newcomer(benchmark, "refuge", local, number).ids.tolist()) for local in sorted((one, two)))
+    assert few <= many
+
+
+def test_all_local_cases_leave_nothing_out_but_the_other_cohorts_test_cases(benchmark: Cohort) -> None:
+    dealt = newcomer(benchmark, "refuge", 800, 5)
+    left_out = benchmark.rows(~np.isin(benchmark.ids, dealt.ids))
+    assert set(left_out.split) == {"test"}
+    assert set(left_out.sources) == {"chaksu", "origa"}
+
+
+def test_each_newcomer_has_a_fingerprint_of_its_own(benchmark: Cohort) -> None:
+    dealt = [newcomer(benchmark, key, local, 0) for key in ("refuge", "origa") for local in (0, 5)]
+    assert len({part.fingerprint for part in dealt}) == len(dealt)
+
+
+def test_a_cohort_nobody_knows_cannot_be_new(benchmark: Cohort) -> None:
+    with pytest.raises(UserError, match="cohort to leave out: found 'rome', expected one of refuge, origa, chaksu"):
+        newcomer(benchmark, "rome", 0, 0)
+
+
+def test_more_local_cases_than_there_are_cannot_be_known(benchmark: Cohort) -> None:
+    with pytest.raises(UserError, match="local cases of origa: found 500, expected from 0 to 487"):
+        newcomer(benchmark, "origa", 500, 0)

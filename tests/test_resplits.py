@@ -1,0 +1,131 @@
+"""Figures over resplits, on findings small enough to count by hand."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from tiny_study import PLAN, tiny_study
+
+from mpd2 import resplits
+from mpd2.errors import UserError
+from mpd2.metrics import METRICS
+from mpd2.rounds import FOUND, Deal, Ledger, Round
+
+COST = "TotalCost"
+SPENT = {
+    ("studio", 0): 0.20, ("studio", 1): 0.30, ("studio", 2): 0.10,
+    ("ai", 0): 0.50, ("ai", 1): 0.30, ("ai", 2): 0.05,
+    ("mao", 0): 0.40, ("mao", 1): 0.50, ("mao", 2): 0.30,
+}  # fmt: skip
+
+
+@pytest.fixture
+def ledger(tmp_path: Path) -> Ledger:
+    """A ledger with three methods in three resplits, all at the costs above whatever the cohort."""
+    study = tiny_study(tmp_path / "data")
+    plan = replace(PLAN, resplits=(0, 1, 2), router_resplits=3, recalibrated=("mao", "ai"))
+    contenders = {name: study.contenders[name] for name in ("studio", "ai", "mao")}
+    ledger = Ledger(replace(study, plan=plan, contenders=contenders), (42,))
+    for (method, number), cost in SPENT.items():
+        write(ledger, Round(method, Deal(number)), cost)
+    return ledger
+
+
+def write(ledger: Ledger, one: Round, cost: float) -> None:
+    """Findings with one cost, everything else at 0."""
+    keys = ["all", one.deal.new] if one.deal.new else ["all", "refuge", "origa", "chaksu"]
+    figures = dict.fromkeys(FOUND, 0.0) | {COST: cost, "F1": 1 - cost}
+    rows = [{"cohort": key, "member": 0, **figures} for key in keys]
+    path = ledger.path(one)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"columns": list(rows[0]), "data": [list(row.values()) for row in rows]}))
+
+
+def cell(rows: pd.DataFrame, **where: object) -> pd.Series:
+    """The one row with these values."""
+    for column, value in where.items():
+        rows = rows[rows[column] == value]
+    assert len(rows) == 1
+    return rows.iloc[0]
+
+
+def test_mean_and_spread_are_over_resplits(ledger: Ledger) -> None:
+    told = cell(resplits.resplits(ledger), method="studio", cohort="all", metric=COST)
+    assert (told["value"], told["sd"], told["n"]) == (pytest.approx(0.2), pytest.approx(0.1), 3)
+
+
+def test_paired_differences_are_taken_resplit_by_resplit(ledger: Ledger) -> None:
+    rows = resplits.rivals(ledger, "studio")
+    ai, mao = (cell(rows, method=name, metric=COST) for name in ("ai", "mao"))
+    assert ai["difference"] == pytest.approx((0.3 + 0.0 - 0.05) / 3)
+    assert ai["sd"] == pytest.approx(np.std([0.3, 0.0, -0.05], ddof=1))
+    assert ai["won"] == pytest.approx((1 + 0.5 + 0) / 3)
+    assert (mao["difference"], mao["sd"], mao["won"]) == (pytest.approx(0.2), pytest.approx(0), 1)
+    assert cell(rows, method="mao", metric="F1")["won"] == 1  # more of it is better
+
+
+def test_intervals_allow_for_the_cases_resplits_share(ledger: Ledger) -> None:
+    ai = cell(resplits.rivals(ledger, "studio"), method="ai", metric=COST)
+    half = stats.t.ppf(0.975, 2) * ai["sd"] * np.sqrt(1 / 3 + 24 / 48)
+    assert (ai["low"], ai["high"]) == (pytest.approx(ai["difference"] - half), pytest.approx(ai["difference"] + half))
+
+
+def test_routers_may_have_been_through_fewer_resplits(ledger: Ledger) -> None:
+    fewer = replace(ledger, study=replace(ledger.study, plan=replace(ledger.study.plan, router_resplits=2)))
+    rows = resplits.resplits(fewer)
+    assert cell(rows, method="studio", cohort="all", metric=COST)["n"] == 2
+    assert cell(rows, method="mao", cohort="all", metric=COST)["n"] == 3
+    against = resplits.rivals(fewer, "mao")
+    assert cell(against, method="studio", metric=COST)["n"] == 2
+    assert cell(against, method="ai", metric=COST)["n"] == 3
+
+
+def test_one_resplit_has_no_spread(ledger: Ledger) -> None:
+    single = replace(ledger, study=replace(ledger.study, plan=replace(ledger.study.plan, resplits=(1,))))
+    told = cell(resplits.resplits(single), method="mao", cohort="all", metric=COST)
+    assert told["value"] == 0.5
+    assert np.isnan([told["sd"], told["low"], told["high"]]).all()
+
+
+def test_a_new_cohort_is_set_against_the_same_cases_when_known(ledger: Ledger) -> None:
+    for one in resplits.transfer_rounds(ledger.study):
+        if one.deal.new:
+            write(ledger, one, SPENT[one.method, one.deal.number] + 0.25)
+    told = cell(resplits.transfer(ledger), method="mao", cohort="origa", metric=COST)
+    assert told["value"] == pytest.approx(0.45 + 0.25)
+    assert (told["known"], told["change"]) == (pytest.approx(0.45), pytest.approx(0.25))
+    assert told["change_low"] == pytest.approx(0.25)
+
+
+def test_local_cases_are_weighed_against_none_and_against_the_ai(ledger: Ledger) -> None:
+    for one in resplits.recalibration_rounds(ledger.study):
+        if one.deal.new:
+            spent = 0.6 if one.method == "ai" else 0.5 - 0.1 * (one.deal.local > 0)
+            write(ledger, one, spent)
+    rows = resplits.recalibration(ledger)
+    assert sorted(rows.loc[rows["cohort"] == "refuge", "local"].unique()) == [0, 3, 16]
+    some = cell(rows, method="mao", cohort="refuge", local=3)
+    assert (some["less_none"], some["less_ai"]) == (pytest.approx(-0.1), pytest.approx(-0.2))
+    every = cell(rows, method="mao", cohort="refuge", local=16)
+    assert every["value"] == pytest.approx(0.45)
+
+
+def test_all_metrics_told_are_metrics() -> None:
+    assert set(resplits.METRICS) <= set(METRICS)
+
+
+def test_a_reference_nobody_knows_is_refused(ledger: Ledger) -> None:
+    with pytest.raises(UserError, match="comparison: found 'oracle', expected one of studio, ai, mao"):
+        resplits.rivals(ledger, "oracle")
+
+
+def test_a_comparison_needs_somebody_else(ledger: Ledger) -> None:
+    alone = replace(ledger, study=replace(ledger.study, contenders={"ai": ledger.study.contenders["ai"]}))
+    with pytest.raises(UserError, match="found no other method"):
+        resplits.rivals(alone, "ai")

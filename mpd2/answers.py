@@ -19,16 +19,20 @@ Z = 1.96
 NEWCOMER = "a new reader"
 
 
-def fit_answers(train: Cohort, scaler: Scaler, weights: Floats) -> Pooled:
-    """Models of every reader's word for T weightings of the cases, [N, T]: sets 0 to T − 1 for healthy, then sick.
+def fit_answers(train: Cohort, scaler: Scaler, weights: Floats) -> tuple[Pooled, Pooled]:
+    """Models of every reader's word about the healthy and about the sick, for T weightings of the cases, [N, T].
 
     A reader's word counts only where available. One who was never heard answers like the population.
     """
-    spoken = train.available & (train.decisions != UNKNOWN)  # [N, M]
-    known = np.stack([spoken & (train.truth == truth)[:, None] for truth in (0, 1)], axis=1)  # [N, 2, M]
-    both = (known[:, :, None] * weights[:, None, :, None]).reshape(len(train), -1, train.readers)  # [N, 2 T, M]
-    targets = np.broadcast_to((train.decisions == 1)[:, None].astype(float), both.shape)
-    return fit_pooled(scaler.linear(train), targets, both, COMMON, APART)
+    design, spoken = scaler.linear(train), train.available & (train.decisions != UNKNOWN)  # [N, 7], [N, M]
+
+    def fit(truth: int) -> Pooled:
+        part = train.truth == truth
+        counted = weights[part, :, None] * spoken[part, None]  # [N, T, M]
+        targets = np.broadcast_to((train.decisions[part, None] == 1).astype(float), counted.shape)
+        return fit_pooled(design[part], targets, counted, COMMON, APART)
+
+    return fit(0), fit(1)
 
 
 def predict_answers(coefficients: np.ndarray, scaler: Scaler, cohort: Cohort) -> Floats:
@@ -45,15 +49,15 @@ def reader_rates(train: Cohort) -> pd.DataFrame:
     """
     heard = train.with_available(train.decisions != UNKNOWN)
     scaler = fit_scaler(heard)
-    pooled = fit_answers(heard, scaler, np.ones((len(heard), 1)))
+    models = fit_answers(heard, scaler, np.ones((len(heard), 1)))
     typical = scaler.linear(heard).mean(0)  # [7]
     names = [reader.name for reader in train.manifest.readers]
     rows = []
-    for truth in (0, 1):
+    for truth, pooled in enumerate(models):
         own = heard.available & (heard.truth == truth)[:, None]  # [N, M]
         n = own.sum(0)
-        centre = np.vstack([pooled.readers[truth], pooled.population[truth]]) @ typical  # [M + 1]
-        covariance = np.concatenate([pooled.covariance[truth], pooled.unheard[truth][None]])
+        centre = np.vstack([pooled.readers[0], pooled.population]) @ typical  # [M + 1]
+        covariance = np.concatenate([pooled.covariance[0], pooled.unheard])
         reach = Z * np.sqrt(typical @ covariance @ typical)
         said = (own & (heard.decisions == 1)).sum(0)
         rows.append(pd.DataFrame({

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import expit
 
 from mpd2.arrays import Floats
-from mpd2.logistic import INTERCEPT_PENALTY, ITERATIONS, TOLERANCE, sigmoid
+from mpd2.logistic import INTERCEPT_PENALTY, ITERATIONS, TOLERANCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,7 +34,7 @@ def fit_pooled(design: np.ndarray, targets: np.ndarray, weights: np.ndarray, com
     targets = np.where(weights > 0, targets, 0.0)
     ridge = np.append(np.full(size - 1, common), INTERCEPT_PENALTY)  # [Q]
     products = (design[:, :, None] * design[:, None, :]).reshape(cases, -1)  # [N, Q²]
-    flat = weights.reshape(cases, -1)  # [N, T·M]
+    flat, wanted = weights.reshape(cases, -1), targets.reshape(cases, -1)  # [N, T·M]
 
     def logits_of(coefficients: Floats) -> Floats:
         return (design @ coefficients.reshape(-1, size).T).reshape(cases, sets, readers)
@@ -42,9 +43,8 @@ def fit_pooled(design: np.ndarray, targets: np.ndarray, weights: np.ndarray, com
         losses = (weights * (np.logaddexp(0.0, logits) - targets * logits)).sum((0, 2))  # [T]
         return losses + (ridge * population**2).sum(-1) / 2 + apart * (deviation**2).sum((-2, -1)) / 2
 
-    def curvature(logits: Floats) -> tuple[Floats, Floats, Floats]:
+    def curvature(rates: Floats) -> tuple[Floats, Floats, Floats]:
         """Hessians of the data [T, M, Q, Q], with the reader's penalty inverted, and the population's Schur block."""
-        rates = sigmoid(logits).reshape(cases, -1)
         data = ((flat * rates * (1 - rates)).T @ products).reshape(sets, readers, size, size)
         inverse = np.linalg.inv(data + apart * np.eye(size))
         schur = (data - data @ inverse @ data).sum(1) + np.diag(ridge)  # [T, Q, Q]
@@ -54,8 +54,9 @@ def fit_pooled(design: np.ndarray, targets: np.ndarray, weights: np.ndarray, com
     logits = logits_of(population[:, None] + deviation)
     value, step = objective(population, deviation, logits), np.ones(sets)
     for _ in range(ITERATIONS):
-        gradient = ((flat * (sigmoid(logits) - targets).reshape(cases, -1)).T @ design).reshape(sets, readers, size)
-        data, inverse, schur = curvature(logits)
+        rates = expit(logits).reshape(cases, -1)  # [N, T·M]
+        gradient = ((flat * (rates - wanted)).T @ design).reshape(sets, readers, size)
+        data, inverse, schur = curvature(rates)
         slope = gradient + apart * deviation  # [T, M, Q]
         within = np.einsum("tmqp,tmp->tmq", inverse, slope)
         left = gradient.sum(1) + ridge * population - np.einsum("tmqp,tmp->tq", data, within)
@@ -74,7 +75,7 @@ def fit_pooled(design: np.ndarray, targets: np.ndarray, weights: np.ndarray, com
         step = np.where(better, np.minimum(1.0, 2 * step), step / 2)
         if (gain <= TOLERANCE * (1 + value)).all():
             break
-    _, inverse, schur = curvature(logits)
+    _, inverse, schur = curvature(expit(logits).reshape(cases, -1))
     known = np.linalg.inv(schur)  # covariance of μ
     covariance = inverse + apart**2 * inverse @ known[:, None] @ inverse
     return Pooled(population, population[:, None] + deviation, covariance, known + np.eye(size) / apart)

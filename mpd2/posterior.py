@@ -11,15 +11,16 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from mpd2.arrays import Bools, Floats
+from mpd2.arrays import Bools, Floats, Ints
 from mpd2.cohort import STATE, UNKNOWN, Cohort
 from mpd2.errors import EmptyCohort, UserError
 from mpd2.logistic import fit_logistic, sigmoid
 
 MEASURED = ("logit_0", "logit_1", "vim_risk_z", "quality_risk", "vCDR", "aCDR")
 REACH = 2.0  # standard deviations at which an input levels off, so that no quadratic runs away out of range
-PENALTY = 5.0
+PENALTY = 10.0
 BINS = 10
+DRAWN = 200  # truths drawn to see what chance alone does
 OVERALL = "all"
 
 
@@ -87,13 +88,12 @@ def calibration_errors(probability: np.ndarray, cohort: Cohort, bins: int = BINS
     rows = []
     for key, part in _strata(cohort).items():
         predicted, truth = probability[part], cohort.truth[part]
-        drawn = np.random.default_rng(0).random((200, len(predicted))) < predicted
-        by_chance = [_ece(_bins(key, predicted, one.astype(int), bins)) for one in drawn]
+        drawn = np.random.default_rng(0).random((DRAWN, len(predicted))) < predicted
         sure = np.clip(np.where(truth == 1, predicted, 1 - predicted), 1e-12, 1.0)
         rows.append({
             "cohort": key,
-            "ece": _ece(_bins(key, predicted, truth, bins)),
-            "by_chance": float(np.mean(by_chance)),
+            "ece": float(_ece(predicted, truth, bins)),
+            "by_chance": float(_ece(predicted, drawn, bins).mean()),
             "log_loss": float(-np.log(sure).mean()),
             "brier": float(((predicted - truth) ** 2).mean()),
             "n": len(predicted),
@@ -110,9 +110,7 @@ def _strata(cohort: Cohort) -> dict[str, Bools]:
 
 
 def _bins(key: str, predicted: np.ndarray, truth: np.ndarray, bins: int) -> pd.DataFrame:
-    order = np.argsort(predicted, kind="stable")
-    place = np.empty(len(order), int)
-    place[order] = np.arange(len(order)) * min(bins, len(order)) // len(order)
+    place = _places(predicted, bins)
     n = np.bincount(place)
     observed = np.bincount(place, truth) / n
     z = 1.96
@@ -129,8 +127,20 @@ def _bins(key: str, predicted: np.ndarray, truth: np.ndarray, bins: int) -> pd.D
     })  # fmt: skip
 
 
-def _ece(rows: pd.DataFrame) -> float:
-    return float(np.average(np.abs(rows["predicted"] - rows["observed"]), weights=rows["n"]))
+def _ece(predicted: np.ndarray, truth: np.ndarray, bins: int) -> Floats:
+    """Of one set of truths, [N], or of several, [R, N]."""
+    place = _places(predicted, bins)
+    apart = (truth - predicted) @ (place[:, None] == np.arange(bins))  # [..., bins]
+    return np.abs(apart).sum(-1) / len(predicted)
+
+
+def _places(predicted: np.ndarray, bins: int) -> Ints:
+    """The bin of every case, about as many cases in each."""
+    place = np.empty(len(predicted), np.int64)
+    place[np.argsort(predicted, kind="stable")] = (
+        np.arange(len(predicted)) * min(bins, len(predicted)) // len(predicted)
+    )
+    return place
 
 
 def _measured(cohort: Cohort) -> Floats:

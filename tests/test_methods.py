@@ -15,6 +15,7 @@ from mpd2.config import PAPER
 from mpd2.errors import UserError
 from mpd2.methods import METHODS, NOT_DEPLOYABLE, decisions_of, policy_of
 from mpd2.methods.base import Decider, Method
+from mpd2.methods.plus import Plus
 from mpd2.methods.router import Mpd2, fit_routers
 from mpd2.methods.stacked import Learned
 from mpd2.metrics import evaluate
@@ -40,7 +41,7 @@ def quick(key: str) -> Method:
         return replace(method, net=replace(method.net, epochs=3))
     if isinstance(method, Mpd2):
         return Mpd2(PAPER.but(network__width=8, training__epochs=2, training__learning_rate=0.01))
-    return method
+    return replace(method, draws=2) if isinstance(method, Plus) else method
 
 
 def fit(key: str, cohort: Cohort, seeds: tuple[int, ...] = SEEDS) -> Run:

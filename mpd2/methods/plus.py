@@ -24,8 +24,6 @@ from mpd2.posterior import Scaler, fit_posterior, fit_scaler, predict_posterior
 from mpd2.runs import Run
 from mpd2.streams import Purpose, stream
 
-DRAWS = 8  # bootstraps of the training cases behind a member
-
 
 @dataclass(frozen=True)
 class Plus:
@@ -37,6 +35,7 @@ class Plus:
     limit: int = 3  # readers that may be asked about a case
     fuse: bool = True  # whether the posterior has the last word, or the reader heard last
     recalibrate: bool = True  # whether the posterior or the AI's own threshold labels a case nobody is asked about
+    draws: int = 16  # bootstraps of the training cases behind a member
     key: str = "mpd2-plus"
     name: str = "MPD²+"
 
@@ -46,14 +45,13 @@ class Plus:
     def fit(self, cohort: Cohort, costs: Costs, seeds: Sequence[int]) -> Run:
         """Fit posterior and readers to every member's bootstraps, all in one go."""
         options = {name: value for name, value in asdict(self).items() if name not in ("key", "name")}
-        settings = member_settings(seeds, draws=DRAWS, **options)
+        settings = member_settings(seeds, **options)
         train, _ = learning_splits(cohort)
         scaler = fit_scaler(train)
-        weights = bootstraps(seeds, len(train))  # [N, E · B]
+        weights = bootstraps(seeds, self.draws, len(train))  # [N, E · B]
         posterior = fit_posterior(train, scaler, weights)  # [E · B, 28]
-        readers = fit_answers(train, scaler, weights).readers  # [2 · E · B, M, 7]
-        shape = (len(seeds), DRAWS)
-        by_truth = readers.reshape(2, *shape, *readers.shape[1:])
+        readers = np.stack([pooled.readers for pooled in fit_answers(train, scaler, weights)], axis=1)
+        shape = (len(seeds), self.draws)
         return Run(
             method=self.key,
             settings=settings,
@@ -62,7 +60,7 @@ class Plus:
                 "state.scale": per_member(seeds, scaler.scales),
                 "prevalence": per_member(seeds, np.array([(train.truth == 1).mean()])),
                 "posterior": posterior.reshape(*shape, -1).astype(np.float32),
-                "readers": np.moveaxis(by_truth, 0, 2).astype(np.float32),  # [E, B, 2, M, 7]
+                "readers": readers.reshape(*shape, *readers.shape[1:]).astype(np.float32),  # [E, B, 2, M, 7]
             },
             rule="joint",
             costs=costs,
@@ -100,14 +98,13 @@ def outlook_of(run: Run, cohort: Cohort) -> Outlook:
     )
 
 
-def bootstraps(seeds: Sequence[int], cases: int) -> Floats:
+def bootstraps(seeds: Sequence[int], draws: int, cases: int) -> Floats:
     """How often each case is drawn in each bootstrap of every member, [N, E · B]; members draw as if alone."""
     even = np.full(cases, 1 / cases)
-    drawn = [stream(seed, Purpose.BOOTSTRAP, draw).multinomial(cases, even) for seed in seeds for draw in range(DRAWS)]
+    drawn = [stream(seed, Purpose.BOOTSTRAP, draw).multinomial(cases, even) for seed in seeds for draw in range(draws)]
     return np.array(drawn, float).T
 
 
 def _options(run: Run) -> Plus:
     """What the run was made with."""
-    first = run.settings[0]
-    return Plus(limit=int(first["limit"]), fuse=bool(first["fuse"]), recalibrate=bool(first["recalibrate"]))
+    return Plus(**{name: value for name, value in run.settings[0].items() if name != "seed"})

@@ -1,0 +1,159 @@
+"""MPD²+: without its parts it is plain cost-aware deferral, with them it is cheaper."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pytest
+from toy import toy_problem
+
+from mpd2.asking import CHEAPER, Prices
+from mpd2.cohort import UNKNOWN, Cohort
+from mpd2.costs import Costs
+from mpd2.errors import UserError
+from mpd2.methods import decisions_of, endings_of, policy_of
+from mpd2.methods.plus import Plus, bootstraps, outlook_of
+from mpd2.metrics import evaluate
+from mpd2.policy import NOBODY, choose, route
+from mpd2.runs import Run, load_endings, load_predictions, load_run, save_run
+
+SEEDS = (42, 43)
+COHORT = toy_problem(900).cohort
+COSTS = COHORT.manifest.default_costs()
+TEST = COHORT.subset(split="test")
+
+
+@cache
+def run_of(**options: int) -> Run:
+    return Plus(**options, draws=4).fit(COHORT, COSTS, SEEDS)
+
+
+def plain() -> Run:
+    return run_of(limit=1, fuse=False, recalibrate=False)
+
+
+def test_without_its_parts_it_is_plain_cost_aware_deferral() -> None:
+    beliefs = outlook_of(plain(), TEST)
+    glaucoma, said = beliefs.prior[..., None], beliefs.answers  # [E, N, 1], [E, N, M, 2]
+    alarm = TEST.ai_label[:, None]
+    missed = np.concatenate([glaucoma * (1 - alarm), glaucoma * (1 - said[..., 1])], axis=-1)
+    alarmed = np.concatenate([(1 - glaucoma) * alarm, (1 - glaucoma) * said[..., 0]], axis=-1)
+    expected = COSTS.false_negative * missed + COSTS.false_positive * alarmed + np.array([0.0, *COSTS.fees])
+    there = np.column_stack([np.ones(len(TEST), bool), TEST.available])
+    cheapest = np.where(there, expected, np.inf).argmin(-1)  # [E, N]
+
+    decisions = decisions_of(plain(), TEST)
+    assert np.array_equal(decisions.consulted[..., 0] + 1, cheapest)
+    assert np.array_equal(decisions.label, route(policy_of(plain(), TEST), TEST).label)
+
+
+def test_it_decides_as_its_policy_and_endings_say() -> None:
+    made, again = Plus().decide(run_of(), TEST), decisions_of(run_of(), TEST)
+    assert np.array_equal(made.consulted, again.consulted)
+    assert np.array_equal(made.label, again.label)
+    assert made.consulted.shape == (len(SEEDS), len(TEST), 3)
+
+
+def test_dear_readers_are_not_asked_and_the_posterior_decides() -> None:
+    dear = Costs(2.0, 1.5, (1e6,) * 3)
+    made = Plus().decide(run_of(), TEST, costs=dear)
+    assert not made.deferred.any()
+    prior = outlook_of(run_of(), TEST).prior
+    assert np.array_equal(made.label, 2.0 * prior >= 1.5 * (1 - prior))
+
+
+def test_the_cheaper_error_depends_on_what_errors_cost() -> None:
+    careful, lax = (Plus().decide(run_of(), TEST, Costs(miss, 1.5, (9.0,) * 3)).label for miss in (20.0, 0.2))
+    assert careful.mean() > lax.mean()
+
+
+def test_a_price_on_deferral_spares_readers_and_a_reward_asks_more() -> None:
+    shares = [
+        Plus().decide(run_of(), TEST, prices=Prices(deferral=price)).deferred.mean() for price in (0.2, 0.0, -0.2)
+    ]
+    assert shares[0] < shares[1] < shares[2]
+
+
+def test_a_price_on_one_reader_sends_cases_to_others() -> None:
+    asked = [
+        (Plus().decide(run_of(), TEST, prices=Prices(readers=(0.0, price, 0.0))).consulted == 1).sum()
+        for price in (0.0, 0.1, np.inf)
+    ]
+    assert asked[0] > asked[1] > asked[2] == 0
+
+
+def test_somebody_new_is_asked_as_readers_in_general_are() -> None:
+    unheard = replace(COHORT, available=COHORT.available & ((COHORT.split == "test")[:, None] | (np.arange(3) != 2)))
+    run = Plus(draws=4).fit(unheard, COSTS, SEEDS)
+    answers = outlook_of(run, TEST).answers  # [E, N, M, 2]
+    others = answers[:, :, :2].mean((0, 1))
+    newcomer = answers[:, :, 2].mean((0, 1))
+    assert (newcomer > others.min(0) - 0.1).all()
+    assert (newcomer < others.max(0) + 0.1).all()
+
+
+def test_a_kept_run_ends_every_case_as_before(tmp_path: Path) -> None:
+    run = run_of()
+    save_run(run, tmp_path / "run", policy_of(run, COHORT), COHORT, {}, endings_of(run, COHORT))
+    again = load_run(tmp_path / "run")
+    stored = load_endings(tmp_path / "run", again, TEST)
+    assert stored is not None
+    made = route(load_predictions(tmp_path / "run", again, TEST), TEST, again.rule, stored)
+    here = decisions_of(run, TEST)
+    assert np.array_equal(made.label, here.label)
+    assert np.array_equal(made.consulted, here.consulted)
+    fresh = endings_of(run, TEST)
+    assert fresh is not None
+    assert np.array_equal(stored.consulted, fresh.consulted)
+    assert np.array_equal(stored.label, fresh.label)
+
+
+def test_words_that_are_not_there_leave_the_label_open() -> None:
+    silent = replace(TEST, decisions=np.full_like(TEST.decisions, UNKNOWN))
+    made = decisions_of(run_of(), silent)
+    assert made.deferred.any()
+    assert np.array_equal(made.label == UNKNOWN, made.deferred)
+
+
+def test_members_draw_what_they_would_alone() -> None:
+    both, second = bootstraps(SEEDS, 3, 50), bootstraps(SEEDS[1:], 3, 50)
+    assert np.array_equal(both[:, 3:], second)
+    assert (both.sum(0) == 50).all()
+
+
+@pytest.mark.parametrize("limit", [0, 4])
+def test_more_readers_than_three_or_none_are_refused(limit: int) -> None:
+    with pytest.raises(UserError, match="readers asked about a case"):
+        Plus(limit=limit)
+
+
+def test_without_recalibration_a_kept_case_is_the_ais() -> None:
+    outlook = outlook_of(run_of(recalibrate=False), TEST)
+    assert np.array_equal(outlook.kept, TEST.ai_label)
+    assert (outlook_of(run_of(), TEST).kept == CHEAPER).all()
+
+
+def test_on_val_every_part_pays(benchmark: Cohort) -> None:
+    """Recalibration, and then asking more than one reader, each lower the cost of the val cases."""
+    val, costs = benchmark.subset(split="val"), benchmark.manifest.default_costs()
+    run = Plus(draws=4).fit(benchmark, costs, (42, 43, 44))
+
+    def cost(**options: int) -> float:
+        variant = replace(run, settings=tuple({**settings, **options} for settings in run.settings))
+        return float(evaluate(val, decisions_of(variant, val), costs)["TotalCost"].mean())
+
+    bare, one, three = cost(limit=1, fuse=False, recalibrate=False), cost(limit=1), cost()
+    assert bare > one + 0.01
+    assert one > three - 0.002
+    assert three < 0.155
+    consulted = Plus().decide(run, val).consulted
+    assert (consulted != NOBODY).any(-1).mean() < 0.2
+
+
+def test_whom_it_asks_first_is_the_policys_choice_on_the_benchmark(small_cohort: Cohort) -> None:
+    run = Plus(draws=2).fit(small_cohort, small_cohort.manifest.default_costs(), SEEDS)
+    made = decisions_of(run, small_cohort)
+    assert np.array_equal(made.consulted[..., 0] + 1, choose(policy_of(run, small_cohort)))

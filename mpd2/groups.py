@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import cdist, pdist, squareform
 
-from mpd2.arrays import Bools, Floats, Ints
+from mpd2.arrays import Bools, Floats, Ints, frozen
 from mpd2.cohort import Cohort
 from mpd2.errors import EmptyCohort
 
@@ -110,8 +111,15 @@ def representation(cohort: Cohort) -> Floats:
 def cluster_centroids(rows: Floats) -> Floats:
     """Centroids of the best K-means split of one family, largest cluster first, [n, R] to [K, R].
 
-    The best has the largest silhouette × log2 K, which is 0 for the family in one piece.
+    The best has the largest silhouette × log2 K, which is 0 for the family in one piece. The same rows are split once:
+    trainings of the same table follow each other, and this is most of what comes before their first step.
     """
+    return _cluster_centroids(rows.tobytes(), rows.shape[1])
+
+
+@lru_cache(maxsize=64)
+def _cluster_centroids(content: bytes, width: int) -> Floats:
+    rows = np.frombuffer(content).reshape(-1, width)
     smallest = max(SMALLEST_CLUSTER, SMALLEST_SHARE * len(rows))
     most = min(MOST_CLUSTERS, int(len(rows) / smallest), len(np.unique(rows, axis=0)))
     best, centroids = 0.0, rows.mean(0, keepdims=True)
@@ -120,7 +128,7 @@ def cluster_centroids(rows: Floats) -> Floats:
         cases = np.bincount(labels, minlength=k)
         if cases.min() >= smallest and score > best:
             best, centroids = score, centres[np.argsort(-cases, kind="stable")]
-    return centroids
+    return frozen(centroids)
 
 
 def _split(rows: Floats, k: int) -> tuple[Ints, Floats, float]:

@@ -40,7 +40,8 @@ def trained(grid: bool) -> None:
     if job is None:
         return
     order, status = job.order, job.status
-    st.subheader(order.title, anchor=False)
+    if status.state != "done":
+        st.subheader(order.title, anchor=False)
     if status.state == "failed":
         st.error("The job failed.", icon=":material/error:")
         st.text(status.reason)

@@ -10,7 +10,7 @@ import pandas as pd
 from mpd2.figures.common import Figure
 from mpd2.theme import AI, ALARM, CATEGORIES, OTHER, READER, ROUTER, SEQUENCE
 
-HEIGHT = 250
+HEIGHT = 330
 MOST_THIN = 20  # routers drawn one by one
 
 LOSSES = {
@@ -65,7 +65,8 @@ def load(rows: pd.DataFrame) -> Figure:
         .mark_rect()
         .encode(
             x=alt.X("epoch:O", title="epoch", axis=alt.Axis(labelOverlap=True, labelAngle=0)),
-            y=alt.Y("reader:N", sort=last["reader"].tolist(), title=None, axis=alt.Axis(labelLimit=140)),
+            y=alt.Y("reader:N", sort=last["reader"].tolist(), title=None,
+                    axis=alt.Axis(labelLimit=140, labelOverlap=False)),
             color=alt.Color("value:Q", title="share", scale=alt.Scale(range=list(SEQUENCE), domainMin=0),
                             legend=alt.Legend(format="%", orient="top", gradientLength=160)),
             tooltip=["reader:N", "epoch:Q", alt.Tooltip("value:Q", title="share", format=".1%")],
@@ -85,7 +86,7 @@ def _curves(rows: pd.DataFrame, names: Mapping[str, str], axis: str, thin: str) 
     single = shown[(shown["name"] == thin) & (shown["member"] % step == 0)]
     mean = shown.groupby(["epoch", "kind"], as_index=False)["value"].mean()
     palette = [ROUTER.colour, READER.colour, AI.colour, CATEGORIES[3], OTHER.colour][: len(kinds)]
-    legend = alt.Legend(orient="top", columns=3, labelLimit=0) if len(kinds) > 1 else None
+    legend = alt.Legend(orient="top", columns=2, labelLimit=0) if len(kinds) > 1 else None
     colour = alt.Color("kind:N", title=None, scale=alt.Scale(domain=kinds, range=palette), legend=legend)
     dash = alt.StrokeDash("kind:N", scale=alt.Scale(domain=kinds, range=list(DASHES[: len(kinds)])), legend=None)
     x = alt.X("epoch:Q", title="epoch", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False))

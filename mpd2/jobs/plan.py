@@ -118,7 +118,7 @@ def suggested_title(start: Start, changes: Mapping[str, Any]) -> str:
     if "budget__target" in changes:
         told.append(budget_name(changes["budget__target"]))
     rest = len(changes) - len(told)
-    told += [f"{rest} change{'s' if rest > 1 else ''}" if not told else f"{rest} more"] if rest else []
+    told += [f"{rest} {'other ' if told else ''}change{'s' if rest > 1 else ''}"] if rest else []
     return f"{start.title}, {', '.join(told) or 'again'}"[:LONGEST]
 
 

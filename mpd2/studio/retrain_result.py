@@ -19,7 +19,7 @@ from mpd2.jobs import grid, shelf
 from mpd2.jobs.folder import LONGEST, Workshop
 from mpd2.policy import Decisions
 from mpd2.runs import load_predictions
-from mpd2.sidebyside import MERIT, side_by_side
+from mpd2.sidebyside import BEST, MERIT, TIED, side_by_side
 from mpd2.studies import PAPER_RUN
 from mpd2.studio import frame, store, tables_view, widgets
 from mpd2.studio import texts_retrain as texts
@@ -66,7 +66,7 @@ def beside(names: tuple[str, ...], about: Scenario, key: str, first: str) -> Non
                            alt_text="The runs side by side, a column for each figure")  # fmt: skip
     st.caption(
         f"n = {rows['n'].max()} cases; brackets hold 95{GAP}% intervals over resampled cases of the mean over routers. "
-        f"{tables_view.LEGEND}"
+        f"{BEST} best, {TIED} inside the interval of the best. Green: {store.run_title(first)}."
     )
 
 

@@ -99,8 +99,9 @@ def _exact(worth: Floats, places: Places) -> Assignment:
     action[case[taken]] = reader[taken] + 1
     potential = _potentials(loss, action, places) * PRECISION
     at_source, at_sink = potential[-2:]
-    at_readers, at_parts = potential[:readers], potential[readers:-2]
-    return Assignment(action, at_source - at_sink, at_parts - at_source, at_sink - at_readers, 0.0)
+    part_prices, reader_prices = potential[readers:-2] - at_source, at_sink - potential[:readers]
+    # Where there is room to spare a price is 0, whatever the potential of a node that nothing flows through.
+    return Assignment(action, at_source - at_sink, np.maximum(part_prices, 0), np.maximum(reader_prices, 0), 0.0)
 
 
 def _add(network: SimpleMinCostFlow, tail: Ints, head: Ints, room: np.ndarray, cost: Ints | None = None) -> np.ndarray:

@@ -14,6 +14,7 @@ from mpd2.cohort import Cohort
 from mpd2.errors import UserError
 from mpd2.limits import Limits
 from mpd2.policy import Decisions, Endings, Policy, Rule, act, best_actions, preferences
+from mpd2.recosting import reordered
 
 FAR = 80.0  # log-odds beyond which no price matters
 ITS_OWN = 1e-9  # cases by which a sum of probabilities may be off
@@ -36,17 +37,24 @@ class Plan:
 
 
 def reroute(
-    policy: Policy, cohort: Cohort, rule: Rule, limits: Limits, urgent: np.ndarray | None = None
+    policy: Policy,
+    cohort: Cohort,
+    rule: Rule,
+    limits: Limits,
+    urgent: np.ndarray | None = None,
+    saving: Floats | None = None,
 ) -> Plan:
     """Apply one policy, [N], under limits; `urgent` cases, [N], may use the reserve.
 
     Without limits this is the policy's own decision, and at the policy's own rate of deferral too. A larger budget
-    never takes a case back.
+    never takes a case back. Where the expected `saving` of asking each reader is known, [N, M], it helps to say which
+    case is the next to be sent or kept as a hard budget moves away from the policy's own rate.
     """
     limits.check(cohort.manifest)
     present = policy.under(limits.present(cohort.manifest))
     preference = preferences(present, rule)
     if not limits.soft or limits.budget is None:
+        preference = preference if saving is None else reordered(preference, saving)
         return plan(preference, cohort, limits, urgent)
     price = soft_price(present.defer, limits.budget, _strata(cohort, limits))
     return plan(preference, cohort, replace(limits, budget=None, soft=False, by_cohort=False), urgent, price)

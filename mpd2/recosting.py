@@ -1,14 +1,15 @@
-"""Routing for other costs than a run was trained for, without training it anew.
+"""What the expected cost of every action adds to a trained policy: routing for other costs, and a better order.
 
-A preference is moved by what the change of costs does to the expected saving of each reader over the AI; at the trained
-costs nothing moves. How many log-odds a unit of saving is worth to a policy is read off its own preferences.
+A policy is trained to be right about its own rate of deferral and its own costs. Estimates of everybody's errors say
+what asking a reader is expected to save over the AI; how many log-odds a unit of saving is worth to a policy is read
+off its own preferences, so that both can be added up.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from mpd2.arrays import Bools, Floats
+from mpd2.arrays import Floats
 from mpd2.costs import Costs
 from mpd2.errors import UserError
 from mpd2.policy import SURE
@@ -23,12 +24,12 @@ def savings(errors: Errors, costs: Costs) -> Floats:
     return expected[:, :1] - expected[:, 1:]
 
 
-def exchange_rate(preference: Floats, saving: Floats, available: Bools) -> float:
-    """Log-odds for a unit of expected saving, by least squares over readers who are there and cases in doubt.
+def exchange_rate(preference: Floats, saving: Floats) -> float:
+    """Log-odds for a unit of expected saving, both [N, M], by least squares over readers there and cases in doubt.
 
     A policy that does not follow the savings at all has the rate 0, and other costs leave it as it is.
     """
-    used = available & (np.abs(preference) < SURE)
+    used = np.abs(preference) < SURE  # absent readers are at −∞
     if used.sum() < 2 or np.ptp(saving[used]) == 0:
         return 0.0
     slope = np.polyfit(saving[used], preference[used], 1)[0]
@@ -40,6 +41,21 @@ def recosted(preference: Floats, errors: Errors, trained: Costs, wanted: Costs, 
     if len(trained.fees) != len(wanted.fees):
         raise UserError(f"fees: found {len(wanted.fees)}, expected one for each of the {len(trained.fees)} readers")
     return preference + rate * (savings(errors, wanted) - savings(errors, trained))
+
+
+def reordered(preference: Floats, saving: Floats) -> Floats:
+    """The same decisions, with another order in which cases join or leave as the budget moves; both [N, M].
+
+    A case the policy sends stays above 0, goes to the same reader, and is held the longer the more that is expected to
+    save; a case it keeps stays below 0, and the first to join is the one that would save most, with whoever would.
+    """
+    with np.errstate(invalid="ignore"):  # −∞ less −∞, where nobody is there
+        best = preference.max(-1, keepdims=True)
+        summed = preference + exchange_rate(preference, saving) * saving
+        chosen = np.take_along_axis(summed, preference.argmax(-1)[:, None], -1)
+        sent = np.logaddexp(0.0, chosen) + (preference - best)
+        kept = -np.logaddexp(0.0, -summed.max(-1, keepdims=True)) + (summed - summed.max(-1, keepdims=True))
+    return np.where(np.isfinite(preference), np.where(best > 0, sent, kept), -np.inf)
 
 
 def distance_in_words(trained: Costs, wanted: Costs) -> str:

@@ -60,9 +60,11 @@ def sent(made: Plan, cohort: Cohort) -> set[str]:
 @given(cohort=cohorts(), data=st.data(), by_cohort=st.booleans(), soft=st.booleans())
 def test_a_larger_budget_never_takes_a_case_back(rule, cohort, data, by_cohort, soft):
     policy = data.draw(policies(cohort))
+    saving = data.draw(st.none() | st.just(scores(cohort, 1)))
     small, large = sorted(data.draw(st.tuples(SHARES, SHARES)))
     few, more = (
-        reroute(policy, cohort, rule, Limits(budget=share, soft=soft, by_cohort=by_cohort)) for share in (small, large)
+        reroute(policy, cohort, rule, Limits(budget=share, soft=soft, by_cohort=by_cohort), saving=saving)
+        for share in (small, large)
     )
     assert sent(few, cohort) <= sent(more, cohort)
     both = (few.action > 0) & (more.action > 0)
@@ -77,8 +79,9 @@ def test_without_limits_and_at_its_own_rate_a_policy_decides_as_trained(rule, co
     own = choose(policy, rule)
     hard = Limits(budget=float((own > 0).mean()))
     soft = Limits(budget=float(policy.defer.mean()), soft=True)
+    saving = data.draw(st.none() | st.just(scores(cohort, 1)))
     for limits in (Limits(), hard, soft):
-        made = reroute(policy, cohort, rule, limits)
+        made = reroute(policy, cohort, rule, limits, saving=saving)
         np.testing.assert_array_equal(made.action, own)
         assert made.gap == 0
     for key in np.unique(cohort.source):

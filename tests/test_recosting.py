@@ -10,8 +10,8 @@ from strategies import cohorts, policies
 
 from mpd2.costs import Costs
 from mpd2.errors import UserError
-from mpd2.policy import choose, preferences
-from mpd2.recosting import distance_in_words, exchange_rate, recosted, savings
+from mpd2.policy import best_actions, choose, preferences
+from mpd2.recosting import distance_in_words, exchange_rate, recosted, reordered, savings
 from mpd2.reliability import Errors
 
 
@@ -48,9 +48,32 @@ def test_a_dearer_reader_is_asked_no_more_often_than_before(data, cohort, more):
 def test_the_exchange_rate_of_a_policy_that_follows_savings_is_found(small_cohort):
     saving = savings(errors(small_cohort), small_cohort.manifest.default_costs())
     noise = np.random.default_rng(1).normal(size=saving.shape) * 0.1
-    assert exchange_rate(4 * saving - 1 + noise, saving, small_cohort.available) == pytest.approx(4, abs=0.05)
-    assert exchange_rate(-saving, saving, small_cohort.available) == 0
-    assert exchange_rate(saving, np.zeros_like(saving), small_cohort.available) == 0
+    follows = np.where(small_cohort.available, 4 * saving - 1 + noise, -np.inf)
+    assert exchange_rate(follows, saving) == pytest.approx(4, abs=0.05)
+    assert exchange_rate(-saving, saving) == 0
+    assert exchange_rate(saving, np.zeros_like(saving)) == 0
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.data(), cohorts())
+def test_another_order_changes_no_decision(data, cohort):
+    policy = data.draw(policies(cohort))
+    preference = preferences(policy)
+    ordered = reordered(preference, savings(errors(cohort), cohort.manifest.default_costs()))
+    np.testing.assert_array_equal(np.isfinite(ordered), cohort.available)
+    np.testing.assert_array_equal(best_actions(ordered), best_actions(preference))
+
+
+def test_the_case_that_would_save_most_is_the_next_to_be_sent():
+    random = np.random.default_rng(0)
+    preference = random.normal(size=(30, 4)) - 6.0  # all kept
+    saving = 0.2 * preference + 0.1 * random.normal(size=preference.shape)
+    ordered = reordered(preference, saving)
+    rate = exchange_rate(preference, saving)
+    assert rate > 0
+    summed = preference + rate * saving
+    np.testing.assert_array_equal(ordered.max(-1).argsort(), summed.max(-1).argsort())
+    np.testing.assert_array_equal(ordered.argmax(-1), summed.argmax(-1))
 
 
 @pytest.mark.parametrize(

@@ -81,7 +81,7 @@ class Status(Section):
     state: State = "queued"
     epoch: int = 0
     training: int = 0  # routers that have not finished yet
-    seconds: float = 0.0  # spent in epochs
+    seconds: float = 0.0  # spent in epochs, but for the first of each attempt
     seconds_left: float | None = None
     reason: str = ""  # why it failed
     warnings: tuple[str, ...] = ()  # routers that had to be stopped

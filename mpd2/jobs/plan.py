@@ -20,6 +20,8 @@ MOST_EPOCHS = 500
 MOST_WORK = 24_000  # routers times epochs: about twenty minutes on one core
 START, STEP, UNIT = 2.5, 0.009, 0.0004  # seconds before the first epoch; of a router's epoch, and more by unit of width
 
+TELLING = 300  # routers times epochs that tell how fast a machine is
+
 OFF: Mapping[str, tuple[str, Any, str]] = {
     "gsdp": ("objective__gsdp_weight", 0.0, "GSDP"),
     "rank": ("objective__rank_weight", 0.0, "Rank-JS"),
@@ -129,11 +131,12 @@ def estimated_seconds(configs: Sequence[Config], earlier: Sequence[Job] = ()) ->
 
 
 def _pace(job: Job) -> float | None:
-    """How much longer the epochs of a finished job took than expected."""
+    """How much longer the epochs of a finished job took than expected; none where it was too short to say."""
     status, order = job.status, job.order
-    if status.state != "done" or not status.epoch:
+    epochs = status.epoch - status.attempts
+    if status.state != "done" or epochs * len(order.configs) < TELLING:
         return None
-    return status.seconds / _work_seconds(order.configs, status.epoch)
+    return status.seconds / _work_seconds(order.configs, epochs)
 
 
 def _work_seconds(configs: Sequence[Config], epochs: int) -> float:

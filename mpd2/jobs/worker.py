@@ -111,8 +111,8 @@ def _telling(job: Job, resumed: TrainingState | None) -> Callback:
         nonlocal last, pace, spent
         now = monotonic()
         took, last = now - last, now
-        pace = took if pace == 0 else MEMORY * pace + (1 - MEMORY) * took
-        spent += took
+        spent += took if pace else 0.0  # the first epoch also holds what comes before it
+        pace = MEMORY * pace + (1 - MEMORY) * took if pace else took
         add(progress.epoch, dict(progress.log), progress.load)
         left = pace * (progress.epochs - progress.epoch) if progress.active.any() else 0.0
         told = {"epoch": progress.epoch, "training": int(progress.active.sum()), "seconds": spent, "seconds_left": left}

@@ -1,0 +1,195 @@
+"""The Retrain page."""
+
+from __future__ import annotations
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from mpd2.config import STUDIO
+from mpd2.jobs import crew, plan, queue, worker
+from mpd2.jobs.folder import PLACE, Job, Status, Workshop, all_jobs
+from mpd2.runs import load_run
+from mpd2.studio import store
+
+TINY = STUDIO.but(network__width=4, training__epochs=2, training__warm_up=0)
+
+
+@pytest.fixture(scope="module")
+def workshop(tmp_path_factory):
+    """A place with a finished training and a finished grid in it."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(PLACE, str(tmp_path_factory.mktemp("workshop")))
+        patch.setattr(worker, "_write_log_to", lambda path: None)
+        patch.setattr(queue, "RUNNING", 0)  # nothing starts by itself
+        patch.setattr(crew, "keep_ready", lambda: None)
+        store.forget_runs()
+        yield Workshop.here()
+    store.forget_runs()
+
+
+def wish(title: str) -> plan.Wish:
+    costs = store.cohort().manifest.default_costs()
+    return plan.Wish(plan.Start("studio", "MPD² (studio)", STUDIO, costs), TINY, costs, title=title)
+
+
+def finished(order, place: Workshop) -> Job:
+    """A job that was done, here rather than in a process of its own."""
+    job = queue.submit(order, place)
+    with job.held():
+        assert worker.work(job, place) == 0
+    return job
+
+
+@pytest.fixture(scope="module")
+def done(workshop) -> Job:
+    return finished(plan.training(wish("tiny"), 2, store.DATA / "glaucoma.csv", store.cohort()), workshop)
+
+
+@pytest.fixture(scope="module")
+def grid(workshop) -> Job:
+    order = plan.grid(wish("tiny grid"), [0.3, None], 2, store.DATA / "glaucoma.csv", store.cohort())
+    return finished(order, workshop)
+
+
+@pytest.fixture
+def retrain(open_page, workshop) -> AppTest:
+    page = open_page("retrain")
+    assert not page.exception
+    return page
+
+
+def press(page: AppTest, label: str) -> AppTest:
+    return next(button for button in page.button if button.label == label).click().run()
+
+
+def said(page: AppTest) -> str:
+    return "\n".join(part.value for part in (*page.caption, *page.markdown, *page.subheader))
+
+
+def test_it_says_what_would_be_trained_and_how_long_that_takes(retrain):
+    assert "10 routers, 150 epochs at most: about" in said(retrain)
+    assert "changed: nothing" in said(retrain)
+    retrain.toggle(key="train:studio:objective__gsdp_weight:on").set_value(False).run()
+    retrain.number_input(key="train:studio:budget__target").set_value(0.4).run()
+    assert "**MPD² (studio), without GSDP, budget 40 %**" in said(retrain)
+    assert "changed: GSDP weight: 0, Budget: 0.4" in said(retrain)
+
+
+def test_another_start_brings_its_own_values(retrain):
+    retrain.selectbox(key="retrain_start").set_value("paper").run()
+    assert retrain.number_input(key="train:paper:network__width").value == 128
+    assert "**MPD² (paper), again**" in said(retrain)
+
+
+@pytest.mark.parametrize(
+    ("kind", "setting", "value", "told"),
+    [
+        ("text_input", "objective__rank_decay", "much", "Rank-JS decay: found 'much', expected numbers"),
+        ("text_input", "objective__rank_decay", "0.5, 1.5", "Input should be less than or equal to 1"),
+        ("number_input", "network__temperature_floor", 2.0, "temperature 1.25 must exceed temperature_floor 2.0"),
+    ],
+)
+def test_a_wrong_value_is_told_and_cannot_be_trained(retrain, kind, setting, value, told):
+    getattr(retrain, kind)(key=f"train:studio:{setting}").set_value(value).run()
+    assert not retrain.exception
+    assert told in retrain.error[0].value
+    assert retrain.button(key="retrain_go").disabled
+
+
+def test_more_than_the_server_can_bear_is_refused(open_page, workshop):
+    page = open_page("retrain", lab="Grid")
+    page.number_input(key="grid:studio:seeds").set_value(40).run()
+    assert "routers: found 480, expected from 1 to 160" in page.error[0].value
+
+
+def test_train_puts_a_job_into_the_queue_and_cancel_takes_it_out(retrain, workshop):
+    press(retrain, "Train")
+    assert not retrain.exception
+    (job,) = [job for job in all_jobs(workshop) if job.status.state == "queued"]
+    assert job.order.title == "MPD² (studio), again"
+    assert "waits its turn" in said(retrain)
+    retrain.button(key=f"cancel:{job.name}").click().run()
+    assert job.status.state == "cancelled"
+    retrain.button(key=f"forget:{job.name}").click().run()
+    assert job not in all_jobs(workshop)
+
+
+def test_a_job_that_died_leaves_its_reason_on_the_page(open_page, workshop):
+    order = plan.training(wish("unlucky"), 1, store.DATA / "glaucoma.csv", store.cohort())
+    job = queue.submit(order, workshop)
+    job.write(Status(state="failed", reason="its process was ended by SIGKILL, 3 times"))
+    page = open_page("retrain")
+    assert "failed: its process was ended by SIGKILL, 3 times" in said(page)
+    assert "its process was ended by SIGKILL, 3 times" in [text.value for text in page.text]
+    queue.forget(job, workshop)
+
+
+def test_a_finished_run_stands_beside_the_active_one_on_val(done, retrain):
+    retrain.button(key=f"show:{done.name}").click().run()
+    assert not retrain.exception
+    assert "What it bought: tiny" in said(retrain)
+    assert "Judged on **val**" in said(retrain)
+    assert "Against MPD² (studio), total cost" in said(retrain)
+    assert "decisions changed." in said(retrain)
+    table = retrain.dataframe[0].value
+    assert table["Method"].tolist() == ["tiny", "MPD² (studio)", "MPD² (paper)"]
+    report = load_run(store.run_folder(f"own-{done.name}"))
+    assert report.members == 2
+    retrain.segmented_control(key="judge:result").set_value("sidebar").run()
+    assert "Judged on **test**" in said(retrain)
+
+
+def test_the_active_run_can_be_a_retrained_one_on_every_page(done, retrain, open_page):
+    retrain.button(key=f"show:{done.name}").click().run()
+    retrain.button(key=f"activate:own-{done.name}").click().run()
+    assert retrain.session_state["run"] == f"own-{done.name}"
+    page = open_page("overview", run="tiny", split="val")
+    assert not page.exception
+    assert page.dataframe[0].value["Method"].iloc[0] == "tiny"
+
+
+def test_own_runs_are_found_compared_renamed_and_deleted(done, grid, open_page, workshop):
+    page = open_page("retrain", lab="Own runs")
+    assert not page.exception
+    assert page.dataframe[0].value["title"].tolist() == ["tiny grid", "tiny"]
+    assert page.dataframe[0].value["start"].tolist() == ["MPD² (studio)"] * 2
+    page.text_input(key="runs-search").set_value("grid").run()
+    assert page.dataframe[0].value["title"].tolist() == ["tiny grid"]
+    page.multiselect(key="runs-compare").set_value(["studio", f"own-{done.name}", "paper", "ai"]).run()
+    assert not page.exception
+    assert page.dataframe[1].value["Method"].tolist() == ["MPD² (studio)", "tiny", "MPD² (paper)", "AI only"]
+
+
+def test_a_grid_is_shown_cell_by_cell_and_a_cell_can_be_kept(grid, retrain, workshop):
+    retrain.button(key=f"show:{grid.name}").click().run()
+    assert not retrain.exception
+    assert "What each cell bought: tiny grid" in said(retrain)
+    cells = list(dict.fromkeys(grid.order.conditions))
+    assert len(cells) == 8
+    assert retrain.dataframe[1].value["Cell"].tolist() == cells
+    retrain.selectbox(key="grid-cell").set_value(cells[3]).run()
+    retrain.button(key="grid-keep").click().run()
+    kept = next(run for run in store.own_runs() if run.title == f"tiny grid: {cells[3]}")
+    run = load_run(workshop.runs / kept.name)
+    assert [settings["objective"]["gsdp_weight"] for settings in run.settings] == [0.0, 0.0]
+    retrain.selectbox(key="retrain_start").set_value(store.own_key(kept)).run()
+    assert not retrain.exception
+
+
+def test_a_deleted_run_that_was_active_gives_way_to_the_usual_one(workshop, open_page):
+    order = plan.training(wish("short-lived"), 1, store.DATA / "glaucoma.csv", store.cohort())
+    job = finished(order, workshop)
+    page = open_page("retrain", run="short-lived")
+    assert page.session_state["run"] == f"own-{job.name}"
+    page.button(key=f"show:{job.name}").click().run()
+    page.text_input(key=f"title:own-{job.name}").set_value("renamed").run()
+    page.button(key=f"rename:own-{job.name}").click().run()
+    assert store.run_title(f"own-{job.name}") == "renamed"
+    page.button(key=f"delete:own-{job.name}").click().run()
+    assert not page.exception
+    assert page.session_state["run"] == "studio"
+    assert not (workshop.runs / job.name).exists()
+
+
+def test_what_the_regularisers_buy_is_told_from_the_shipped_tables(retrain):
+    assert "Without GSDP and Rank‑JS the busiest reader's share rises by" in said(retrain)

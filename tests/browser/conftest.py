@@ -9,6 +9,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 from visits import settled
 
 from mpd2.bench.ui import PATIENCE, browsing, serving
+from mpd2.jobs.folder import PLACE
 
 PROBES = ("/_stcore/health", "/_stcore/host-config")  # on a deep link the client first looks for these beside the page
 
@@ -16,10 +17,12 @@ Visit = Callable[[str], Page]
 
 
 @pytest.fixture(scope="session")
-def server() -> Iterator[str]:
-    """The address of a fresh server."""
-    with serving() as started:
-        yield started.address
+def server(tmp_path_factory) -> Iterator[str]:
+    """The address of a fresh server, with a workshop of its own."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(PLACE, str(tmp_path_factory.mktemp("workshop")))
+        with serving() as started:
+            yield started.address
 
 
 @pytest.fixture(scope="session")

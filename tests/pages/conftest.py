@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from mpd2.jobs.folder import PLACE
+from mpd2.studio.registry import DEFAULT
+
 MAIN = Path(__file__).parents[2] / "mpd2" / "studio" / "main.py"
 
 OpenPage = Callable[..., AppTest]
+
+
+@pytest.fixture(autouse=True, scope="session")
+def nobodys_runs(tmp_path_factory) -> Iterator[None]:
+    """A workshop without a run, whatever somebody has made here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv(PLACE, str(tmp_path_factory.mktemp("empty")))
+        yield
 
 
 @pytest.fixture
@@ -21,7 +32,8 @@ def open_page() -> OpenPage:
         app = AppTest.from_file(MAIN, default_timeout=60)
         for name, value in query.items():
             app.query_params[name] = value
-        app.switch_page(f"../../pages/{key}.py")
+        if key != DEFAULT:  # which is what opens by itself
+            app.switch_page(f"../../pages/{key}.py")
         return app.run()
 
     return opened

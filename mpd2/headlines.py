@@ -134,6 +134,7 @@ def in_words(finding: str) -> str:
     """
     text = re.sub(r"\b\w+\b", lambda word: METRIC_NAMES.get(word[0], word[0]), finding)
     text = re.sub(r"\bAL(\d+)\b", r"budget \1 %", text)
+    text = re.sub(r"(?<=\d)%", f"{GAP}%", text)
     return re.sub(r"-(?=\d)", "−", text)
 
 

@@ -192,7 +192,8 @@ def deferral_in_words(table: pd.DataFrame) -> str:
         for name, rows in parts.items()
         if rows.any()
     ]
-    return f"The active run sends {table['deferred'].mean():.1%} of all cases to a reader: {' and '.join(told)}."
+    words = f"The active run sends {table['deferred'].mean():.1%} of all cases to a reader: {' and '.join(told)}."
+    return words.replace("%", "\N{NO-BREAK SPACE}%")
 
 
 def _means(table: pd.DataFrame, rows: Bools, weights: Floats) -> dict[str, np.ndarray]:

@@ -24,7 +24,7 @@ COSTS_FIRST = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "F1", "MCC", 
 METRICS = {"overall": COSTS_FIRST, "cohorts": COSTS_FIRST, "collapse": COLLAPSE, "retention": RETAINED}
 BESIDE = {"cohorts": ("TotalCost", "Defer", "F1"), "retention": RETAINED}  # shown of all cohorts at once
 EVERY_COHORT = "every"
-GAP = "Δ total to the active run"
+GAP = "Δ total"
 COLOURS = {headlines.BETTER_WORD: "green", headlines.WORSE_WORD: "red", headlines.CHANCE_WORD: "gray"}
 
 about = frame.open_page("overview")

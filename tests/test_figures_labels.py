@@ -41,9 +41,9 @@ def test_no_name_covers_a_point_or_another_name_or_leaves_the_chart(spots):
     assert all(left >= 0 and top >= 0 and right <= WIDTH and bottom <= HEIGHT for left, top, right, bottom in boxes)
 
 
-def test_a_point_alone_has_its_name_to_the_right_and_at_the_edge_to_the_left():
+def test_a_point_alone_has_its_name_clear_of_its_cross_and_at_the_edge_inside():
     spots = np.array([[100.0, 100.0], [298.0, 50.0]])
-    assert places(spots, ["Anna", "Ben"], WIDTH, HEIGHT) == ["right", "left"]
+    assert places(spots, ["Anna", "Ben"], WIDTH, HEIGHT) == ["above right", "above left"]
 
 
 def test_a_name_without_room_stands_nowhere():

@@ -144,6 +144,6 @@ def test_an_average_is_over_the_nearest_cases_and_skips_what_is_unknown():
 def test_the_sentence_counts_what_is_sent_of_the_ais_errors():
     cases = pd.DataFrame({"ai_wrong": [1.0, 1.0, 0.0, 0.0], "deferred": [1.0, 0.5, 0.2, 0.0]})
     assert regions.deferral_in_words(cases) == (
-        "The active run sends 42.5% of all cases to a reader: 75.0% of the 2 cases the AI alone gets wrong and 10.0% "
-        "of the 2 cases the AI alone gets right."
+        "The active run sends 42.5\N{NO-BREAK SPACE}% of all cases to a reader: 75.0\N{NO-BREAK SPACE}% of the 2 cases "
+        "the AI alone gets wrong and 10.0\N{NO-BREAK SPACE}% of the 2 cases the AI alone gets right."
     )

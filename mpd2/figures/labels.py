@@ -10,6 +10,7 @@ import numpy as np
 from mpd2.arrays import Floats
 
 SIZE = 10  # of the letters, in pixels
+HIGH = SIZE + 2  # with the space that keeps two lines apart
 LETTER = 0.58 * SIZE  # width of one, on average
 POINT = 6  # half the width of a mark
 NOWHERE = ""
@@ -28,16 +29,16 @@ class Place(NamedTuple):
 
 
 PLACES: Mapping[str, Place] = {
-    "right": Place(9, 0, "left"),
-    "left": Place(-9, 0, "right"),
-    "above": Place(0, -13, "center"),
-    "below": Place(0, 13, "center"),
     "above right": Place(7, -9, "left"),
     "below right": Place(7, 9, "left"),
     "above left": Place(-7, -9, "right"),
     "below left": Place(-7, 9, "right"),
+    "right": Place(9, 0, "left"),
+    "left": Place(-9, 0, "right"),
+    "above": Place(0, -13, "center"),
+    "below": Place(0, 13, "center"),
 }
-"""The sides of a point, the one to be tried first at the head."""
+"""The sides of a point in the order they are tried: first those that no upright or level line through it crosses."""
 
 _START = {"left": 0.0, "center": -0.5, "right": -1.0}  # of a text, in its own width
 
@@ -53,7 +54,7 @@ def places(points: Floats, names: Sequence[str], width: float, height: float) ->
         length = LETTER * len(name)
         for side, place in PLACES.items() if name else ():
             middle = x + place.dx + (_START[place.align] + 0.5) * length
-            box = _box(middle, y + place.dy, length, SIZE)
+            box = _box(middle, y + place.dy, length, HIGH)
             inside = box[0] >= 0 and box[1] >= 0 and box[2] <= width and box[3] <= height
             if inside and not any(_overlap(box, other) for other in taken):
                 taken.append(box)

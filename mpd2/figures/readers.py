@@ -20,7 +20,7 @@ AROUND = 130  # pixels for title, legend and axis
 DARK_FROM = 0.55  # share of the colour scale from which text on it is white
 READER_ALONE = "reader alone"
 HEIGHT = 480
-NARROW, INNER_HEIGHT = 310, 360  # pixels at least between the axes of a chart of that height
+NARROW, INNER_HEIGHT = 300, 300  # pixels at least between the axes of a chart of that height
 
 
 @drawn_once

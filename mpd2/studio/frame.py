@@ -63,7 +63,7 @@ def open_page(key: str) -> Scenario:
     st.title(page.title, anchor=False)
     st.subheader(page.question, anchor=False)
     if page.about == "run":
-        st.caption(store.run_title(about.run))
+        st.caption(f"Active run: {store.run_title(about.run)}")
     elif page.about == "slice":
         st.caption(f"{store.run_title(about.run)} on the {about.describe(store.cohort())}, n = {_size(about)}")
     return about

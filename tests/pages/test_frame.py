@@ -17,7 +17,7 @@ def test_a_page_says_what_it_is_about_and_names_no_slice_that_plays_no_part(open
     assert not page.exception
     captions = [caption.value for caption in page.caption]
     assert any("on the val cases of all cohorts, n = 885" in text for text in captions) == (entry.about == "slice")
-    assert ("MPD² (studio)" in captions) == (entry.about == "run")
+    assert ("Active run: MPD² (studio)" in captions) == (entry.about == "run")
     assert not any(re.search(r":(green|red|gray)\[", text) for text in captions)  # which fade what is in them
 
 

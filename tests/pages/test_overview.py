@@ -42,7 +42,7 @@ def test_costs_come_with_their_curve_over_the_share_sent(overview):
 
 def test_every_method_has_its_distance_to_the_active_run(overview):
     paired = store.table("paired", Scenario()).query("reference == 'studio' and metric == 'TotalCost'")
-    shown = table(overview).set_index("Method")["Δ total to the active run"].dropna()
+    shown = table(overview).set_index("Method")["Δ total"].dropna()
     assert shown.to_dict() == pytest.approx(dict(zip(paired["title"], paired["difference"], strict=True)))
 
 

@@ -6,8 +6,9 @@ router scores differently from trial to trial. Here g_k is the share of the way 
 and both are known from the val cases before the first trial: keeping every case with the AI is the reference for what
 is decided, a random reader for every case for fees, and deferring everything for the budget.
 
-AUPRC is that of the final decision: a case is ranked by the AI's probability where the AI decides, and by the word of
-the one reader consulted where a reader does. A mixture over readers who would not be asked is nobody's decision. Fees
+AUPRC is that of the final decision: cases that end as glaucoma rank above those that do not, whoever decided, and among
+themselves by the AI's probability. The curve thus runs through the precision and recall of what is decided, and is the
+AI's own where nobody is asked; a mixture over the words of readers who would not be asked is nobody's decision. Fees
 are those of the decisions made, the excess is that of the soft policy, which is what the budget holds.
 """
 
@@ -87,5 +88,5 @@ def appraise(policy: Policy, val: Cohort, costs: Costs, rule: Rule, target: floa
 
 def final_auprc(decisions: Decisions, cohort: Cohort) -> Floats:
     """Area under the precision-recall curve of the final decision (average precision), [E, N] to [E]."""
-    confidence = np.where(decisions.deferred, decisions.label, cohort.ai_probability)
+    confidence = decisions.label + cohort.ai_probability
     return np.array([average_precision_score(cohort.truth, member) for member in confidence])

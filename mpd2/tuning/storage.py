@@ -26,16 +26,15 @@ def connect(place: str) -> RDBStorage:
         except OSError as error:
             raise UserError(f"storage: {place} cannot be made: {error.strerror}") from None
         place = f"sqlite:///{place}"
+    embedded, shown = place.startswith("sqlite"), ""
     try:
         shown = make_url(place).render_as_string(hide_password=True)
+        storage = _set_up(place, {"connect_args": {"timeout": PATIENCE}} if embedded else {})
     except (ArgumentError, ValueError):
         raise UserError(
             "storage: found something that is neither a file nor a database URL; "
             "expected one such as runs/tuning.db or postgresql+psycopg://user:password@host/name"
         ) from None
-    embedded = place.startswith("sqlite")
-    try:
-        storage = _set_up(place, {"connect_args": {"timeout": PATIENCE}} if embedded else {})
     except ImportError:
         raise UserError(f"storage: {shown} needs a driver: pip install -r requirements-cluster.txt") from None
     except OperationalError as error:

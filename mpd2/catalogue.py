@@ -26,6 +26,7 @@ from mpd2.guarantee import guarantee
 from mpd2.intervals import resample_weights
 from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.rounds import Ledger, Round
+from mpd2.runs import load_run
 from mpd2.studies import (
     ABLATIONS_RUN,
     BUDGETS,
@@ -33,12 +34,14 @@ from mpd2.studies import (
     MISSING,
     OBJECTIVE,
     OUT_OF_DATE,
+    PLUS_RUN,
     REGULARISATION,
     ROUTERS,
     TARGETS,
     Study,
     short_hash,
 )
+from mpd2.variants import variants
 
 DRAWN_UP = 1  # raise when code changes so that the same runs give other tables
 DIGITS = 6  # that a table keeps of a figure
@@ -125,6 +128,11 @@ def _guarantee(material: Material) -> pd.DataFrame:
     return guarantee(val, material.deployable, checks=material.study.plan.checks)
 
 
+def _variants(material: Material) -> pd.DataFrame:
+    study = material.study
+    return variants(load_run(study.folder(PLUS_RUN)), study.cohort, study.costs)
+
+
 TABLES: dict[str, Table] = {
     "overall": Table("every method on all test cases", lambda m: tables.overall(m.methods, m.weights)),
     "cohorts": Table("the same in each cohort", lambda m: tables.cohorts(m.methods, m.weights)),
@@ -146,6 +154,7 @@ TABLES: dict[str, Table] = {
     "tradeoff": Table("scores against costs, and who is on the front",
                       lambda m: curves.tradeoff(m.deployable, m.weights)),
     "deferral": Table("cost at any rate of deferral", lambda m: curves.deferral_curves(m.methods)),
+    "plus": Table("MPD²+ taken apart, and at two operating points", _variants),
     "resplits": Table("every method over random resplits of the table", lambda m: resplits.resplits(m.ledger),
                       rounds=resplits.resplit_rounds),
     "rivals": Table("the same, resplit by resplit against one method",

@@ -14,6 +14,7 @@ from mpd2.intervals import LEVEL, RESAMPLES, TAILS
 from mpd2.manifest import Manifest
 from mpd2.metrics import BEST_ORACLE
 from mpd2.studies import PAPER_RUN, ROUTERS
+from mpd2.variants import ABOUT as ABOUT_VARIANTS
 from mpd2.views import Rows, cell, number, view
 
 LAST_DIGIT = 0.0006  # what printing three decimals can hide
@@ -37,6 +38,7 @@ SECTIONS = {
     "regularisation": "The regularisers",
     "budget": "The budget",
     "effects": "What each condition changes",
+    "plus": "MPD²+, apart from the paper's protocol",
     "resplits": "On other splits of the cases",
     "rivals": "Resplit by resplit",
     "transfer": "In a cohort nobody learned from",
@@ -55,6 +57,7 @@ NOTES = {
     "wins": "Against how many readers a method's F1 is higher on the reader's own cases.",
     "effects": "Seed by seed, with Student's interval over seeds.",
     "risk": "Clinical cost in five strata of equal size, from the easiest (1) to the hardest.",
+    "plus": ABOUT_VARIANTS,
     "resplits": "The cases dealt anew to train, val and test, as many of each cohort and truth as before; every method "
     "is fitted and chosen anew each time, with few seeds, and judged once. Mean ± standard deviation over resplits. "
     "Whatever the classifier itself was trained on is dealt like any other case, so these figures are another question "

@@ -19,6 +19,7 @@ from mpd2.evidence import Evidence, Outcome
 from mpd2.files import digest
 from mpd2.methods import METHODS, endings_of, policy_of
 from mpd2.methods.base import Method
+from mpd2.methods.plus import Plus
 from mpd2.methods.router import Mpd2, fit_routers
 from mpd2.policy import route
 from mpd2.reliability import error_rates
@@ -29,7 +30,7 @@ from mpd2.training import Callback, TrainingState
 SEEDS = tuple(range(42, 52))
 RECIPE = 1  # raise when code changes so that the same settings give other runs
 KEEP_EVERY = 5  # epochs between two checkpoints
-STUDIO_RUN, PAPER_RUN, ABLATIONS_RUN = "studio", "paper", "ablations"
+STUDIO_RUN, PAPER_RUN, PLUS_RUN, ABLATIONS_RUN = "studio", "paper", Plus.key, "ablations"
 ROUTERS = (PAPER_RUN, STUDIO_RUN)
 MISSING, OUT_OF_DATE = "missing", "out of date"
 

@@ -12,6 +12,7 @@ from mpd2.curves import COSTS, SCORES
 from mpd2.findings import Estimate, Figures
 from mpd2.metrics import BEST_ORACLE
 from mpd2.studies import ROUTERS
+from mpd2.variants import OVERRULED, RELABELLED
 
 Rows = list[list[str]]
 """The heads, then a row of cells each."""
@@ -19,6 +20,9 @@ Rows = list[list[str]]
 PRINTED = "in the paper"
 NOTHING = "–"
 RATES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of deferral, of which the curve is shown
+PLUS_FIGURES = (
+    "MCC", "Sens", "Spec", "Defer", "Consults", "ClinicalCost", "ExpertCost", "TotalCost", OVERRULED, RELABELLED,
+)  # fmt: skip
 CHANGED = ("F1", "ClinicalCost", "ExpertCost", "TotalCost", "DeferSoft", "Top1", "EffExp")
 
 Column = Mapping[str, Estimate]
@@ -167,6 +171,16 @@ def _deferral(figures: Figures) -> Rows:
     return [["method", *(f"{share:.0%} deferred" for share in RATES), "least"], *body]
 
 
+def _plus(figures: Figures) -> Rows:
+    """MPD²+ and its variants, by split."""
+    columns = {metric: figures.of("plus", metric=metric) for metric in PLUS_FIGURES}
+    rows = _grid(columns, "variant")
+    splits = figures.tables["plus"].drop_duplicates("method")["split"]
+    return [[rows[0][0], "cases", *rows[0][1:]]] + [
+        [row[0], split, *row[1:]] for row, split in zip(rows[1:], splits, strict=True)
+    ]
+
+
 VIEWS: dict[str, Callable[[Figures], Rows]] = {
     "overall": partial(_plain, "overall", tables.REPORTED, "method"),
     "cohorts": partial(_by_cohort, "cohorts", ("F1", "Defer", "TotalCost")),
@@ -183,6 +197,7 @@ VIEWS: dict[str, Callable[[Figures], Rows]] = {
     "risk": _risk,
     "tradeoff": _tradeoff,
     "deferral": _deferral,
+    "plus": _plus,
     "resplits": elsewhere.resplit_rows,
     "rivals": elsewhere.rival_rows,
     "transfer": elsewhere.transfer_rows,

@@ -30,10 +30,11 @@ def exchange_rate(preference: Floats, saving: Floats) -> float:
     A policy that does not follow the savings at all has the rate 0, and other costs leave it as it is.
     """
     used = np.abs(preference) < SURE  # absent readers are at −∞
-    if used.sum() < 2 or np.ptp(saving[used]) == 0:
+    x, y = saving[used], preference[used]
+    if len(x) < 2 or np.ptp(x) == 0:
         return 0.0
-    slope = np.polyfit(saving[used], preference[used], 1)[0]
-    return max(float(slope), 0.0)
+    x = x - x.mean()
+    return max(float(x @ y / (x @ x)), 0.0)
 
 
 def recosted(preference: Floats, errors: Errors, trained: Costs, wanted: Costs, rate: float) -> Floats:
@@ -49,13 +50,15 @@ def reordered(preference: Floats, saving: Floats) -> Floats:
     A case the policy sends stays above 0, goes to the same reader, and is held the longer the more that is expected to
     save; a case it keeps stays below 0, and the first to join is the one that would save most, with whoever would.
     """
-    with np.errstate(invalid="ignore"):  # −∞ less −∞, where nobody is there
-        best = preference.max(-1, keepdims=True)
-        summed = preference + exchange_rate(preference, saving) * saving
-        chosen = np.take_along_axis(summed, preference.argmax(-1)[:, None], -1)
-        sent = np.logaddexp(0.0, chosen) + (preference - best)
-        kept = -np.logaddexp(0.0, -summed.max(-1, keepdims=True)) + (summed - summed.max(-1, keepdims=True))
-    return np.where(np.isfinite(preference), np.where(best > 0, sent, kept), -np.inf)
+    summed = preference + exchange_rate(preference, saving) * saving
+    best = preference.argmax(-1)[:, None]
+    sent = np.take_along_axis(preference, best, -1) > 0  # [N, 1]
+    chosen = np.take_along_axis(summed, best, -1)
+    ordered = np.where(sent, preference, summed)
+    top = ordered.max(-1, keepdims=True)
+    level = np.where(sent, np.logaddexp(0.0, chosen), -np.logaddexp(0.0, -top))  # log-odds of the case as a whole
+    ordered += np.subtract(level, top, out=np.zeros_like(top), where=np.isfinite(top))
+    return ordered
 
 
 def distance_in_words(trained: Costs, wanted: Costs) -> str:

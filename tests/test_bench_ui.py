@@ -4,26 +4,49 @@ import os
 
 import pytest
 
-from mpd2.bench.ui import Server, browsing
+from mpd2.bench.ui import Server, Step, browsing, medians, spreads
+from mpd2.bench.watch import Moment
 from mpd2.cli.arguments import parser
 from mpd2.cli.bench import describe_ui
 from mpd2.errors import UserError
 
+
+def moment(rest: float) -> Moment:
+    return Moment(rest, rest + 0.1, 1000 * rest)
+
+
+STEPS = [
+    Step("open", "risk", moment(0.8)),
+    Step("open", "map", moment(1.6)),
+    Step("switch", "map", moment(0.25)),
+    Step("switch", "risk", moment(0.35)),
+    Step("change", "risk", moment(0.02)),
+]
 FOUND = {
-    "setting": {"pages": 8, "visits": 50},
+    "setting": {"pages": 3, "visits": 2},
     "start_seconds": 4.2,
-    "first_view_seconds": 1.25,
-    "open_seconds": {"p50": 0.8, "p95": 1.6},
-    "switch_seconds": {"p50": 0.3, "p95": 0.9},
+    "first_view": {"rest_seconds": 1.25, "drawn_seconds": 1.5, "kilobytes": 61.0},
+    **spreads(STEPS),
+    "pages": {"map": medians(STEPS[1:3]), "risk": medians(STEPS[3:]), "about": {}},
     "megabytes": {"after_first_view": 512.4, "after_visits": None},
 }
 
 
-def test_times_and_memory_are_printed_in_words():
+def test_times_sizes_and_memory_are_printed_in_words():
     told = describe_ui(FOUND)
-    assert "go to another page  0.30    0.90" in told
+    assert "first view          1.25        1.50      61" in told
+    assert "go to another page  0.30        0.40      300" in told
+    assert "  map               0.25        0.35      250" in told
+    assert "  about             –           –         –" in told
     assert "after first view  512" in told
     assert "after visits      –" in told
+
+
+def test_what_visitors_do_is_told_apart_and_slow_ones_stand_out():
+    found = spreads([*STEPS, *(Step("switch", "case", moment(seconds)) for seconds in (0.3, 0.3, 0.3, 4.0))])
+    assert set(found) == {"open", "switch", "change"}
+    assert found["switch"]["rest_seconds"]["p50"] == pytest.approx(0.3)
+    assert found["switch"]["rest_seconds"]["p95"] > 1
 
 
 def test_the_memory_of_a_process_is_known_where_the_system_says_it():

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
 from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -18,14 +18,17 @@ from urllib.request import urlopen
 
 import numpy as np
 
+from mpd2.bench.watch import Moment, clicked, opened, watch
 from mpd2.errors import UserError
 from mpd2.studio.registry import DEFAULT, PAGES, PageEntry
 
 if TYPE_CHECKING:  # only this benchmark and the tests need a browser
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 60  # seconds, on a busy machine
+CHANGE = ("risk", "95 % bands")  # a page, and a switch on it that draws its chart anew
+MEASURES = fields(Moment)
 AT_REST = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 
 
@@ -88,6 +91,15 @@ def settle(page: Page, title: str | None = None) -> None:
     page.locator(AT_REST).wait_for(timeout=1000 * PATIENCE)
 
 
+@dataclass(frozen=True)
+class Step:
+    """Something a visitor did."""
+
+    deed: str  # open, switch or change
+    page: str
+    took: Moment
+
+
 def bench_ui(visits: int = 50) -> dict[str, Any]:
     """Time the dashboard; plain values, ready for JSON.
 
@@ -97,41 +109,63 @@ def bench_ui(visits: int = 50) -> dict[str, Any]:
     pages = [entry for entry in PAGES if entry.path.exists()]
     with serving() as server, browsing() as browser:
         context = browser.new_context(viewport={"width": 1280, "height": 900})
-        first_view = _open(context.new_page(), server, next(entry for entry in pages if entry.key == DEFAULT))
+        context.set_default_timeout(1000 * PATIENCE)
+        first_view = _open(_new_page(context), server, next(entry for entry in pages if entry.key == DEFAULT))
         before = server.megabytes()
-        turns = list(islice(cycle(zip(pages, [*pages[1:], pages[0]], strict=True)), len(pages) + visits))
-        opened, switched = [], []
-        for here, there in turns:
-            page = context.new_page()
-            opened.append(_open(page, server, here))
-            switched.append(_switch(page, there))
-            page.close()
+        turns = cycle(zip(pages, [*pages[1:], pages[0]], strict=True))
+        for here, there in islice(turns, len(pages)):
+            _visit(_new_page(context), server, here, there)
+        steps = [
+            step for here, there in islice(turns, visits) for step in _visit(_new_page(context), server, here, there)
+        ]
         return {
-            "setting": {"pages": len(pages), "visits": visits},
+            "setting": {"pages": len(pages), "visits": visits, "change": f"{CHANGE[1]} on {CHANGE[0]}"},
             "start_seconds": server.start_seconds,
-            "first_view_seconds": first_view,
-            "open_seconds": _spread(opened[len(pages) :]),
-            "switch_seconds": _spread(switched[len(pages) :]),
+            "first_view": asdict(first_view.took),
+            **spreads(steps),
+            "pages": {entry.key: medians([step for step in steps if step.page == entry.key]) for entry in pages},
             "megabytes": {"after_first_view": before, "after_visits": server.megabytes()},
         }
 
 
-def _open(page: Page, server: Server, entry: PageEntry) -> float:
-    start = perf_counter()
-    page.goto(f"{server.address}/{'' if entry.key == DEFAULT else entry.key}")
-    settle(page, entry.title)
-    return perf_counter() - start
+def spreads(steps: list[Step]) -> dict[str, dict[str, dict[str, float]]]:
+    """Median and 95 % of every measure of a moment, by what was done."""
+    taken: dict[str, list[Moment]] = {}
+    for step in steps:
+        taken.setdefault(step.deed, []).append(step.took)
+    return {
+        deed: {part.name: _spread([getattr(m, part.name) for m in taken[deed]]) for part in MEASURES} for deed in taken
+    }
 
 
-def _switch(page: Page, entry: PageEntry) -> float:
-    start = perf_counter()
-    page.get_by_test_id("stSidebarNav").get_by_role("link", name=entry.title).click()
-    settle(page, entry.title)
-    return perf_counter() - start
+def medians(steps: list[Step]) -> dict[str, dict[str, float]]:
+    """The medians alone."""
+    return {deed: {name: spread["p50"] for name, spread in each.items()} for deed, each in spreads(steps).items()}
 
 
-def _spread(seconds: list[float]) -> dict[str, float]:
-    p50, p95 = np.percentile(seconds, [50, 95])
+def _new_page(context: BrowserContext) -> Page:
+    page = context.new_page()
+    watch(page)
+    return page
+
+
+def _visit(page: Page, server: Server, here: PageEntry, there: PageEntry) -> list[Step]:
+    link = page.get_by_test_id("stSidebarNav").get_by_role("link", name=there.title)
+    steps = [_open(page, server, here), Step("switch", there.key, clicked(link, there.title, PATIENCE))]
+    if there.key == CHANGE[0]:
+        switch = page.get_by_label(CHANGE[1], exact=True)
+        steps.append(Step("change", there.key, clicked(switch, there.title, PATIENCE)))
+    page.close()
+    return steps
+
+
+def _open(page: Page, server: Server, entry: PageEntry) -> Step:
+    address = f"{server.address}/{'' if entry.key == DEFAULT else entry.key}"
+    return Step("open", entry.key, opened(page, address, entry.title, PATIENCE))
+
+
+def _spread(values: list[float]) -> dict[str, float]:
+    p50, p95 = np.percentile(values, [50, 95])
     return {"p50": float(p50), "p95": float(p95)}
 
 

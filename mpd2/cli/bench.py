@@ -11,6 +11,7 @@ from mpd2.cli.inputs import cohort_of, config_of
 from mpd2.cli.output import aligned, print_json
 
 TIMES = ("seconds", "cpu_seconds")
+DEEDS = {"open": "open a page", "switch": "go to another page", "change": "change something"}
 
 
 def run(args: Namespace) -> int:
@@ -27,20 +28,32 @@ def run(args: Namespace) -> int:
 
 
 def describe_ui(found: dict[str, Any]) -> str:
-    """The dashboard's times as text."""
-    times = [
-        ("server start", f"{found['start_seconds']:.2f}", ""),
-        ("first view", f"{found['first_view_seconds']:.2f}", ""),
-        *(
-            (words, *(f"{found[name][part]:.2f}" for part in ("p50", "p95")))
-            for name, words in (("open_seconds", "open a page"), ("switch_seconds", "go to another page"))
-        ),
+    """The dashboard's times and sizes as text."""
+    first = found["first_view"]
+    start = [
+        ("server start", f"{found['start_seconds']:.2f}", "", ""),
+        ("first view", f"{first['rest_seconds']:.2f}", f"{first['drawn_seconds']:.2f}", f"{first['kilobytes']:.0f}"),
+    ]
+    spreads = [
+        (words if part == "p50" else "  95 %", *_measures({name: each[part] for name, each in found[deed].items()}))
+        for deed, words in DEEDS.items()
+        if deed in found
+        for part in ("p50", "p95")
+    ]
+    pages = [
+        (f"  {page}", *(_measures(deeds["switch"]) if "switch" in deeds else ("–",) * 3))
+        for page, deeds in found["pages"].items()
     ]
     memory = [
         (words.replace("_", " "), "–" if held is None else f"{held:.0f}") for words, held in found["megabytes"].items()
     ]
-    speed, size = aligned([("seconds", "median", "95 %"), *times]), aligned([("server's memory", "MB"), *memory])
-    return f"{speed}\n\n{size}"
+    heads = ("", "at rest, s", "drawn, s", "kB")
+    by_page = aligned([("go to page, median", *heads[1:]), *pages])
+    return "\n\n".join([aligned([heads, *start, *spreads]), by_page, aligned([("server's memory", "MB"), *memory])])
+
+
+def _measures(moment: dict[str, float]) -> tuple[str, str, str]:
+    return (f"{moment['rest_seconds']:.2f}", f"{moment['drawn_seconds']:.2f}", f"{moment['kilobytes']:.0f}")
 
 
 def describe_training(found: dict[str, Any]) -> str:

@@ -63,6 +63,10 @@ except UserError as error:
     st.stop()
 if view == "runs":
     retrain_runs.draw(about)
+elif view == "tune":
+    from mpd2.studio import retrain_tune  # brings Optuna, which nobody else needs
+
+    retrain_tune.draw()
 else:
     trained(grid=view == "grid")
     toggles()

@@ -33,7 +33,7 @@ LONGEST = 80  # characters of a title
 TAIL = 8  # lines of a log that tell why a worker died
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
-Kind = Literal["train", "grid"]
+Kind = Literal["train", "grid", "tune"]
 ENDED = ("done", "failed", "cancelled")
 Entry = TypeVar("Entry", bound=Section)
 
@@ -45,11 +45,24 @@ class Workshop:
     jobs: Path
     runs: Path
 
+    @property
+    def studies(self) -> str:
+        """The file in which studies of tuning are kept, the same as on the command line."""
+        return str(self.runs / "tuning.db")
+
     @classmethod
     def here(cls) -> Workshop:
         """The usual place, or the one the environment names."""
         named = os.environ.get(PLACE)
         return cls(Path(named) / "jobs", Path(named) / "runs") if named else cls(ROOT / "build" / "jobs", ROOT / "runs")
+
+
+class Search(Section):
+    """A study to begin or to go on with."""
+
+    study: str = Field(min_length=1, max_length=LONGEST)
+    trials: int = Field(ge=1, description="trials the study is to have")
+    seeds: int = Field(1, ge=1, description="routers of a trial")
 
 
 class Order(Section):
@@ -59,6 +72,7 @@ class Order(Section):
     title: str = Field(min_length=1, max_length=LONGEST)
     configs: tuple[Config, ...] = Field(min_length=1)
     conditions: tuple[str, ...] = ()  # of a grid: which cell each router belongs to
+    search: Search | None = None  # of a tuning, whose only configuration holds all that is not searched
     cost_false_negative: float = Field(ge=0)
     cost_false_positive: float = Field(ge=0)
     device: str = "auto"
@@ -70,8 +84,10 @@ class Order(Section):
     created: datetime = Field(default_factory=lambda: datetime.now(UTC))
 
     @property
-    def epochs(self) -> int:
-        """Passes of the longest training."""
+    def steps(self) -> int:
+        """How many steps it has: passes of the longest training, or trials."""
+        if self.search is not None:
+            return self.search.trials
         return max(config.training.epochs for config in self.configs)
 
 
@@ -79,10 +95,11 @@ class Status(Section):
     """How far a job is."""
 
     state: State = "queued"
-    epoch: int = 0
+    epoch: int = 0  # of a tuning: trials that have ended
     training: int = 0  # routers that have not finished yet
     seconds: float = 0.0  # spent in epochs, but for the first of each attempt
     seconds_left: float | None = None
+    note: str = ""  # what else is worth knowing while it runs
     reason: str = ""  # why it failed
     warnings: tuple[str, ...] = ()  # routers that had to be stopped
     process: int | None = None  # the worker's, which leads a process group of its own

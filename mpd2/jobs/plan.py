@@ -13,10 +13,11 @@ from mpd2.config import Config, Section
 from mpd2.costs import Costs
 from mpd2.devices import pick_device
 from mpd2.errors import UserError
-from mpd2.jobs.folder import LONGEST, Job, Kind, Order
+from mpd2.jobs.folder import LONGEST, Job, Kind, Order, Search
 
 MOST_ROUTERS = 160
 MOST_EPOCHS = 500
+MOST_TRIALS = 400
 MOST_WORK = 24_000  # routers times epochs: about twenty minutes on one core
 START, STEP, UNIT = 2.5, 0.009, 0.0004  # seconds before the first epoch; of a router's epoch, and more by unit of width
 
@@ -77,6 +78,18 @@ def grid(wish: Wish, budgets: Sequence[float | None], seeds: int, table: Path, c
     return _order("grid", wish.title or f"Grid 2×2×{len(targets)} from {wish.start.title}", cells, wish, table, cohort)
 
 
+def tuning(wish: Wish, search: Search, table: Path, cohort: Cohort) -> Order:
+    """An order for a study that searches the paper's settings from the wish's configuration on."""
+    if search.trials > MOST_TRIALS:
+        raise UserError(f"trials: found {search.trials}, expected at most {MOST_TRIALS}")
+    epochs, work = wish.config.training.epochs, search.trials * search.seeds * wish.config.training.epochs
+    if work > MOST_WORK:
+        raise UserError(f"found {search.trials} trials of {search.seeds} routers for {epochs} epochs, {work:,} in all, "
+                        f"expected at most {MOST_WORK:,}")  # fmt: skip
+    order = _order("tune", wish.title or f"Tuning {search.study}"[:LONGEST], {"": (wish.config,)}, wish, table, cohort)
+    return order.model_copy(update={"search": search})
+
+
 def cell_name(gsdp: bool, rank: bool, target: float | None) -> str:
     """One cell of a grid in words.
 
@@ -134,7 +147,7 @@ def _pace(job: Job) -> float | None:
     """How much longer the epochs of a finished job took than expected; none where it was too short to say."""
     status, order = job.status, job.order
     epochs = status.epoch - status.attempts
-    if status.state != "done" or epochs * len(order.configs) < TELLING:
+    if status.state != "done" or order.search is not None or epochs * len(order.configs) < TELLING:
         return None
     return status.seconds / _work_seconds(order.configs, epochs)
 

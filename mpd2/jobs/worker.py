@@ -19,9 +19,10 @@ from mpd2.cohort import Cohort
 from mpd2.config import PRESETS
 from mpd2.costs import Costs
 from mpd2.devices import pick_device
-from mpd2.errors import UserError
+from mpd2.errors import Cancelled, UserError
 from mpd2.jobs.folder import CHECKPOINT, HISTORY, LOG, ROOT, Job, Order, Status, Workshop
 from mpd2.jobs.history import appending
+from mpd2.jobs.search import search
 from mpd2.methods import policy_of
 from mpd2.methods.router import fit_routers
 from mpd2.reliability import error_rates
@@ -34,7 +35,7 @@ NICENESS = 10  # others come first
 IDLE = 900.0  # seconds a worker waits for a job
 KEEP_EVERY = 5  # epochs between two checkpoints
 MEMORY = 0.7  # how much the pace of earlier epochs counts
-FAILED = 1
+FAILED, CANCELLED = 1, 2  # exit codes
 
 TABLE = ROOT / "data" / "glaucoma.csv"
 
@@ -59,16 +60,23 @@ def work(job: Job, place: Workshop) -> int:
     order = job.order
     try:
         with _limited(order.most_seconds):
-            run = _train(job, order)
-            _publish(job, order, run, place)
+            warnings = search(job, order, place, _cohort(order.table)) if order.search else _make_run(job, order, place)
+    except Cancelled:
+        return CANCELLED
     except Exception as error:
         traceback.print_exc()
         reason = str(error) if isinstance(error, UserError) else f"{type(error).__name__}: {error}"
         _finish(job, job.status.model_copy(update={"state": "failed", "reason": reason}))
         return FAILED
-    warnings = tuple(run.notes["problems"])
     _finish(job, job.status.model_copy(update={"state": "done", "training": 0, "warnings": warnings}))
     return 0
+
+
+def _make_run(job: Job, order: Order, place: Workshop) -> tuple[str, ...]:
+    """Train and keep what was asked for; why some routers had to be stopped."""
+    run = _train(job, order)
+    _publish(job, order, run, place)
+    return tuple(run.notes["problems"])
 
 
 def _train(job: Job, order: Order) -> Run:

@@ -13,6 +13,7 @@ from mpd2.devices import DEVICES, describe_devices
 from mpd2.errors import UserError
 from mpd2.jobs import crew, plan, queue, shelf
 from mpd2.jobs.folder import LONGEST, Order, Workshop, all_jobs
+from mpd2.jobs.search import kept_presets
 from mpd2.methods.router import Mpd2
 from mpd2.settings import BUDGET, DECAY, GSDP, MORE, RANK, SIMPLE, Setting
 from mpd2.studio import store
@@ -30,7 +31,7 @@ def draw(grid: bool) -> None:
     crew.keep_ready()
     left, right = st.columns(2)
     with left:
-        start = _start()
+        start = choose_start()
     with right:
         title = st.text_input("Name", key=f"{_place(start, grid)}:name", max_chars=LONGEST, help=texts.NAME,
                               placeholder="found by what is changed")  # fmt: skip
@@ -48,7 +49,8 @@ def draw(grid: bool) -> None:
     _go(order, wish)
 
 
-def _start() -> plan.Start:
+def choose_start() -> plan.Start:
+    """The preset or run to start from."""
     points = _starting_points()
     name = st.selectbox("Start from", list(points), format_func=lambda key: points[key].title, key="retrain_start",
                         help=texts.START)  # fmt: skip
@@ -56,11 +58,13 @@ def _start() -> plan.Start:
 
 
 def _starting_points() -> dict[str, plan.Start]:
-    """Presets, and own runs of the same method whose routers share their settings."""
+    """Presets, shipped and kept, and own runs of the same method whose routers share their settings."""
     costs = store.cohort().manifest.default_costs()
     points = {
         name: plan.Start(name, store.run_title(name), PRESETS[name], costs) for name in sorted(PRESETS, reverse=True)
     }
+    for name, config in kept_presets(Workshop.here()).items():
+        points[f"preset-{name}"] = plan.Start(f"preset-{name}", f"{name} (preset)", config, costs)
     for own in store.own_runs():
         if own.kind == "train" and own.method == Mpd2.key:
             known = store.run(store.own_key(own))
@@ -175,10 +179,10 @@ def _go(order: Order, wish: plan.Wish) -> None:
     seconds = plan.estimated_seconds(order.configs, jobs)
     routers = "1 router" if len(order.configs) == 1 else f"{len(order.configs)} routers"
     left, right = st.columns([1, 4], vertical_alignment="center")
-    left.button("Train", type="primary", icon=":material/model_training:", key="retrain_go", on_click=_submit,
+    left.button("Train", type="primary", icon=":material/model_training:", key="retrain_go", on_click=submit,
                 args=(order,), help=texts.TRAIN_HELP, width="stretch")  # fmt: skip
     right.caption(
-        f"**{order.title}** · {routers}, {order.epochs} epochs at most: about {in_minutes(seconds)} on "
+        f"**{order.title}** · {routers}, {order.steps} epochs at most: about {in_minutes(seconds)} on "
         f"{describe_devices(crew.threads())} · changed: {settings.changes_in_words(wish.changes)}"
     )
     with st.expander("The whole configuration", icon=":material/data_object:"):
@@ -186,7 +190,8 @@ def _go(order: Order, wish: plan.Wish) -> None:
         st.json(order.configs[0].model_dump(mode="json"), expanded=1)
 
 
-def _submit(order: Order) -> None:
+def submit(order: Order) -> None:
+    """Put a job into the queue and show it; what speaks against it is said."""
     place = Workshop.here()
     taken = {run.title for run in store.own_runs()} | {job.order.title for job in all_jobs(place)}
     taken |= {store.run_title(name) for name in store.run_names()}

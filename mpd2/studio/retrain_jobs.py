@@ -77,7 +77,7 @@ def _row(job: Job, order: Order, status: Status, place: Workshop) -> None:
     name.markdown(f"{ICONS[status.state]} **{order.title}**")
     with how:
         if status.state == "running":
-            st.progress(min(status.epoch / order.epochs, 1.0), text=_progress(order, status))
+            st.progress(min(status.epoch / order.steps, 1.0), text=_progress(order, status))
         else:
             st.caption(_ending(order, status))
     with buttons.container(horizontal=True, horizontal_alignment="right"):
@@ -93,16 +93,19 @@ def _row(job: Job, order: Order, status: Status, place: Workshop) -> None:
 
 
 def _progress(order: Order, status: Status) -> str:
+    left = "" if status.seconds_left is None else f", about {in_minutes(status.seconds_left)} left"
+    if order.search is not None:
+        return f"{status.epoch} of {order.steps} trials{left}{f', {status.note}' if status.note else ''}"
     if not status.epoch:
         return "getting ready"
-    left = "" if status.seconds_left is None else f", about {in_minutes(status.seconds_left)} left"
-    return f"epoch {status.epoch} of {order.epochs}{left}, {status.training} of {len(order.configs)} routers training"
+    return f"epoch {status.epoch} of {order.steps}{left}, {status.training} of {len(order.configs)} routers training"
 
 
 def _ending(order: Order, status: Status) -> str:
     if status.state == "failed":
         return f"failed: {status.reason}"
-    spent = f" after {status.epoch} epochs, {in_minutes(status.seconds)}" if status.epoch else ""
+    steps = "trials" if order.search else "epochs"
+    spent = f" after {status.epoch} {steps}, {in_minutes(status.seconds)}" if status.epoch else ""
     lost = f"; {len(status.warnings)} of {len(order.configs)} routers were stopped" if status.warnings else ""
     return f"{WORDS[status.state]}{spent}{lost}"
 

@@ -1,6 +1,6 @@
 """Every sentence that explains something on the Retrain page."""
 
-VIEWS = {"train": "One change", "grid": "Grid", "runs": "Own runs"}
+VIEWS = {"train": "One change", "grid": "Grid", "tune": "Tune", "runs": "Own runs"}
 
 START = "Settings are taken from here, and what you change is remembered as a change from here."
 TRAIN_HELP = "Training runs in a process of its own: you may leave the page, and everybody sees the job."
@@ -46,3 +46,19 @@ RUNS = (
 COMPARE = "Up to four runs side by side."
 MOST_COMPARED = 4
 TOGGLES = "What the regularisers buy, in the shipped study"
+
+TUNE = (
+    "Search sixteen settings at once with Optuna: every trial is a configuration, trained on train and judged on val, "
+    "and those that fall behind are given up early. A stopped search goes on under the same name, here or with "
+    "`python -m mpd2 tune`."
+)
+STUDY = "A search by its name. One that is there goes on; its start, epochs and routers must be the same as before."
+TRIALS = "How many configurations the study is to have in all."
+TRIAL_SEEDS = "Routers of a trial; its score is their mean."
+TRIAL_EPOCHS = "Most passes of a trial. The best configuration is then trained in full."
+NO_STUDY = "No study yet. Press Search to begin one."
+SCORE = (
+    "The score joins clinical cost, MCC, AUPRC, tier cost and excess over the budget, each against a fixed reference, "
+    "so that trials compare; less is better. All on val, so test stays unread."
+)
+PRESET = "Keep it as a preset, and start from it under One change to train it with many seeds."

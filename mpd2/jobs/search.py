@@ -1,0 +1,87 @@
+"""A study of tuning as a job: begun, stopped and gone on with; its best configuration becomes a preset."""
+
+from __future__ import annotations
+
+import json
+import re
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import monotonic
+from types import FrameType
+
+from mpd2.cohort import Cohort
+from mpd2.config import Config, parse_config
+from mpd2.errors import Cancelled, UserError
+from mpd2.files import replacing
+from mpd2.jobs.folder import Job, Order, Workshop
+
+BATCH = 10  # trials trained together
+
+
+def search(job: Job, order: Order, place: Workshop, cohort: Cohort) -> tuple[str, ...]:
+    """Work on a study until it has its trials; nothing to warn of."""
+    from mpd2.tuning.storage import connect  # only who searches waits for Optuna
+    from mpd2.tuning.study import Plan, Standing, Worker, open_study
+
+    assert order.search is not None
+    if cohort.fingerprint != order.fingerprint:
+        raise UserError(f"{order.table}: has changed since the job was asked for; ask again")
+    base = order.configs[0]
+    seeds = tuple(range(base.seed, base.seed + order.search.seeds))
+    plan = Plan(base=base, seeds=seeds, fingerprint=cohort.fingerprint)
+    study = open_study(connect(place.studies), order.search.study, plan)
+    begun, before = monotonic(), -1
+
+    def tell(standing: Standing) -> None:
+        nonlocal before
+        before = standing.told if before < 0 else before
+        spent, ended = monotonic() - begun, standing.told - before
+        left = spent / ended * (standing.trials - standing.told) if ended else None
+        notes = [] if standing.best is None else [f"best score {standing.best:.4f}"]
+        if standing.training is not None:
+            notes.append(f"epoch {standing.training.epoch} of {standing.training.epochs} of a batch")
+        news = {"epoch": standing.told, "seconds": spent, "seconds_left": left, "note": ", ".join(notes)}
+        job.write(job.status.model_copy(update=news))
+
+    with _stopped_gently():
+        Worker(study, plan, cohort, order.search.trials, BATCH, order.device).run(tell)
+    return ()
+
+
+def keep_preset(config: Config, name: str, place: Workshop) -> str:
+    """Keep a configuration as a file that trainings can start from; its name."""
+    words = re.sub(r"[^\w-]+", "-", name).strip("-")
+    if not words:
+        raise UserError(f"preset: found the name {name!r}, expected at least one letter or digit")
+    with replacing(place.runs / f"{words}.json") as draft:
+        draft.write_text(json.dumps(config.model_dump(mode="json"), indent=1) + "\n", encoding="utf-8")
+    return words
+
+
+def kept_presets(place: Workshop) -> dict[str, Config]:
+    """The configurations kept beside own runs, by name; a file that is none is passed over."""
+    files = sorted(place.runs.glob("*.json")) if place.runs.is_dir() else []
+    return {path.stem: config for path in files if (config := _read_preset(path)) is not None}
+
+
+def _read_preset(path: Path) -> Config | None:
+    try:
+        return parse_config(json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, ValueError, TypeError, UserError):
+        return None
+
+
+@contextmanager
+def _stopped_gently() -> Iterator[None]:
+    """Give unfinished trials back to the study before ending."""
+
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise Cancelled
+
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

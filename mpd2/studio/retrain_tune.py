@@ -1,0 +1,152 @@
+"""A search for better settings: begun, watched, stopped and gone on with."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import optuna
+import pandas as pd
+import streamlit as st
+from optuna.study import Study
+
+from mpd2 import settings
+from mpd2.config import Config
+from mpd2.errors import UserError
+from mpd2.figures import tuning as figures
+from mpd2.figures.common import Figure
+from mpd2.jobs import crew, plan
+from mpd2.jobs.folder import ENDED, LONGEST, Search, Workshop, all_jobs
+from mpd2.jobs.search import keep_preset
+from mpd2.studio import retrain_form, retrain_jobs, store, widgets
+from mpd2.studio import texts_retrain as texts
+from mpd2.tuning import tables
+from mpd2.tuning.score import CRITERIA
+from mpd2.tuning.storage import connect
+from mpd2.tuning.study import Plan, best_trial, load_study, trial_config
+
+LOOK = 5.0  # seconds between two looks at a study that is being worked on
+
+
+def draw() -> None:
+    """The form, the jobs, and what a study has found so far."""
+    st.caption(texts.TUNE)
+    _form()
+    retrain_jobs.draw()
+    place = Workshop.here()
+    try:
+        names = sorted(optuna.get_all_study_names(_storage(place.studies))) if place.runs.is_dir() else []
+    except UserError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    if not names:
+        st.caption(texts.NO_STUDY)
+        return
+    name = st.selectbox("Study", names, key="tune_shown", width=320)
+    busy = any(
+        job.order.search is not None and job.order.search.study == name and job.status.state not in ENDED
+        for job in all_jobs(place)
+    )
+    st.fragment(_study, run_every=LOOK if busy else None, key="study")(name, place)
+
+
+def _form() -> None:
+    crew.keep_ready()
+    left, right = st.columns(2)
+    with left:
+        start = retrain_form.choose_start()
+    name = right.text_input("Study", start.name, max_chars=LONGEST, key=f"tune:{start.name}:study", help=texts.STUDY)
+    columns = st.columns(3)
+    trials = columns[0].number_input("Trials", 2, plan.MOST_TRIALS, 80, 10, key="tune:trials", help=texts.TRIALS)
+    seeds = columns[1].number_input("Routers a trial", 1, 5, 1, key="tune:seeds", help=texts.TRIAL_SEEDS)
+    epochs = columns[2].number_input("Epochs a trial", 2, 150, 60, 10, key="tune:epochs", help=texts.TRIAL_EPOCHS)
+    try:
+        config = start.config.but(training__epochs=int(epochs))
+        wish = plan.Wish(start, config, start.costs)
+        search = Search(study=name.strip() or start.name, trials=int(trials), seeds=int(seeds))
+        order = plan.tuning(wish, search, store.DATA / store.cohort().manifest.table, store.cohort())
+    except UserError as error:
+        st.error(settings.in_words(str(error)), icon=":material/error:")
+        return
+    st.button("Search", type="primary", icon=":material/travel_explore:", key="tune_go", on_click=retrain_form.submit,
+              args=(order,), help=texts.TRAIN_HELP)  # fmt: skip
+
+
+def _study(name: str, place: Workshop) -> None:
+    try:
+        study, plan_of_it = load_study(_storage(place.studies), name)
+    except UserError as error:
+        st.error(str(error), icon=":material/error:")
+        return
+    trials = tables.trials_frame(study)
+    done = trials[trials["state"] == "complete"]
+    counts = trials["state"].value_counts()
+    st.caption(
+        f"{counts.get('complete', 0)} trials completed, {counts.get('pruned', 0)} given up early, "
+        f"{counts.get('running', 0)} running. {texts.SCORE} n = {(store.cohort().split == 'val').sum()} val cases, "
+        f"{len(plan_of_it.seeds)} routers a trial."
+    )
+    if done.empty:
+        return
+    _best(study, plan_of_it, trials, place)
+    _charts(study, trials)
+
+
+def _best(study: Study, its_plan: Plan, trials: pd.DataFrame, place: Workshop) -> None:
+    """The best trial, and how to go on with it."""
+    try:
+        best = best_trial(study)
+    except UserError as error:
+        st.caption(str(error))
+        return
+    (row,) = trials[trials["trial"] == best.number].to_dict("records")
+    told = " · ".join(f"{figures.NAMES.get(name, name)} {row[name]:.3f}" for name in ("TotalCost", *CRITERIA, "Defer"))
+    st.markdown(f"**The best within its budget is trial {best.number}, score {row['Score']:.4f}:** {told}")
+    config = trial_config(best, its_plan).but(training__epochs=Config().training.epochs)
+    left, right = st.columns([2, 3], vertical_alignment="bottom")
+    name = left.text_input("Preset", f"{study.study_name}-best", key=f"tune:{study.study_name}:preset",
+                           max_chars=LONGEST)  # fmt: skip
+    right.button("Keep as a preset", key="tune_keep", on_click=_keep, args=(config, name, place), help=texts.PRESET,
+                 icon=":material/bookmark_add:")  # fmt: skip
+
+
+def _charts(study: Study, trials: pd.DataFrame) -> None:
+    left, right = st.columns(2)
+    with left:
+        rows = tables.history(trials)
+        _chart("history", figures.history(rows), rows, "Score of each trial and the best so far")
+        shares = _importances(study.study_name, int((trials["state"] == "complete").sum()), study)
+        if len(shares):
+            _chart("importances", figures.importances(shares), shares, "Share of the spread each setting explains")
+        else:
+            st.caption("Which settings matter can be said after a few more trials.")
+    with right:
+        rows = tables.front(trials)
+        _chart("front", figures.front(rows, "MCC", "TotalCost"), rows, "MCC of each trial against its total cost")
+        rows = tables.parallel(trials)
+        _chart("parallel", figures.parallel(rows), rows, "Each trial as a line through its settings")
+    with st.expander("Every trial", icon=":material/table:"):
+        widgets.data_table(trials, key="tune-trials", alt_text="Every trial with its figures and settings")
+
+
+def _chart(name: str, figure: Figure, table: pd.DataFrame, alt_text: str) -> None:
+    widgets.chart(figure, table=table, key=f"tune-{name}", alt_text=alt_text)
+
+
+def _keep(config: Config, name: str, place: Workshop) -> None:
+    try:
+        kept = keep_preset(config, name, place)
+    except UserError as error:
+        st.toast(str(error), icon=":material/error:")
+    else:
+        st.toast(f"Kept as {kept}: start from it under One change", icon=":material/bookmark_added:")
+
+
+@st.cache_resource(show_spinner=False, max_entries=2)
+def _storage(place: str) -> Any:
+    return connect(place)
+
+
+@st.cache_data(show_spinner=False, max_entries=16)
+def _importances(name: str, completed: int, _of: Study) -> pd.DataFrame:
+    """Kept until another trial is completed: looking for them takes longer than drawing everything else."""
+    return tables.importances(_of)

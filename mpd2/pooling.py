@@ -33,8 +33,8 @@ def fit_pooled(design: np.ndarray, targets: np.ndarray, weights: np.ndarray, com
     sets, readers = targets.shape[1:]
     targets = np.where(weights > 0, targets, 0.0)
     ridge = np.append(np.full(size - 1, common), INTERCEPT_PENALTY)  # [Q]
-    products = (design[:, :, None] * design[:, None, :]).reshape(cases, -1)  # [N, Q²]
-    flat, wanted = weights.reshape(cases, -1), targets.reshape(cases, -1)  # [N, T·M]
+    products = (design[:, :, None] * design[:, None, :]).reshape(cases, size**2)  # [N, Q²]
+    flat, wanted = (part.reshape(cases, sets * readers) for part in (weights, targets))  # [N, T·M]
 
     def logits_of(coefficients: Floats) -> Floats:
         return (design @ coefficients.reshape(-1, size).T).reshape(cases, sets, readers)
@@ -54,7 +54,7 @@ def fit_pooled(design: np.ndarray, targets: np.ndarray, weights: np.ndarray, com
     logits = logits_of(population[:, None] + deviation)
     value, step = objective(population, deviation, logits), np.ones(sets)
     for _ in range(ITERATIONS):
-        rates = expit(logits).reshape(cases, -1)  # [N, T·M]
+        rates = expit(logits).reshape(cases, sets * readers)  # [N, T·M]
         gradient = ((flat * (rates - wanted)).T @ design).reshape(sets, readers, size)
         data, inverse, schur = curvature(rates)
         slope = gradient + apart * deviation  # [T, M, Q]
@@ -75,7 +75,7 @@ def fit_pooled(design: np.ndarray, targets: np.ndarray, weights: np.ndarray, com
         step = np.where(better, np.minimum(1.0, 2 * step), step / 2)
         if (gain <= TOLERANCE * (1 + value)).all():
             break
-    _, inverse, schur = curvature(expit(logits).reshape(cases, -1))
+    _, inverse, schur = curvature(expit(logits).reshape(cases, sets * readers))
     known = np.linalg.inv(schur)  # covariance of μ
     covariance = inverse + apart**2 * inverse @ known[:, None] @ inverse
     return Pooled(population, population[:, None] + deviation, covariance, known + np.eye(size) / apart)

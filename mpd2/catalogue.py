@@ -24,9 +24,11 @@ from mpd2.evidence import Evidence
 from mpd2.files import digest, replacing
 from mpd2.guarantee import guarantee
 from mpd2.intervals import resample_weights
+from mpd2.live import live_budgets
 from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.recosting import savings
 from mpd2.rounds import Ledger, Round
-from mpd2.runs import load_run
+from mpd2.runs import load_errors, load_run
 from mpd2.studies import (
     ABLATIONS_RUN,
     BUDGETS,
@@ -133,6 +135,12 @@ def _variants(material: Material) -> pd.DataFrame:
     return variants(load_run(study.folder(PLUS_RUN)), study.cohort, study.costs)
 
 
+def _live(material: Material) -> pd.DataFrame:
+    cases, folder = material.methods.cohort, material.study.folder
+    saving = {name: savings(load_errors(folder(name)).predict(cases), material.study.costs) for name in ROUTERS}
+    return live_budgets(material.methods, saving, material.weights)
+
+
 TABLES: dict[str, Table] = {
     "overall": Table("every method on all test cases", lambda m: tables.overall(m.methods, m.weights)),
     "cohorts": Table("the same in each cohort", lambda m: tables.cohorts(m.methods, m.weights)),
@@ -155,6 +163,7 @@ TABLES: dict[str, Table] = {
                       lambda m: curves.tradeoff(m.deployable, m.weights)),
     "deferral": Table("cost at any rate of deferral", lambda m: curves.deferral_curves(m.methods)),
     "plus": Table("MPD²+ taken apart, and at two operating points", _variants),
+    "live": Table("either router moved to any rate of deferral by a live budget", _live),
     "resplits": Table("every method over random resplits of the table", lambda m: resplits.resplits(m.ledger),
                       rounds=resplits.resplit_rounds),
     "rivals": Table("the same, resplit by resplit against one method",

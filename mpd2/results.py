@@ -11,6 +11,7 @@ from scipy import stats
 from mpd2.elsewhere import ASSUMPTION, guarantee_words, resplit_words, transfer_words
 from mpd2.findings import FAILS, HARDLY, HOLDS, OF_ROUTERS, OF_THE_OBJECTIVE, RATHER, Estimate, Figures, listed
 from mpd2.intervals import LEVEL, RESAMPLES, TAILS
+from mpd2.live import live_words
 from mpd2.manifest import Manifest
 from mpd2.metrics import BEST_ORACLE
 from mpd2.studies import PAPER_RUN, ROUTERS
@@ -37,6 +38,7 @@ SECTIONS = {
     "objective": "Terms of the objective",
     "regularisation": "The regularisers",
     "budget": "The budget",
+    "live": "Live budgets beside routers trained for one",
     "effects": "What each condition changes",
     "plus": "MPD²+, apart from the paper's protocol",
     "resplits": "On other splits of the cases",
@@ -55,6 +57,8 @@ NOTES = {
     "deferral": "Total cost if a price on deferral is moved until that share of cases is deferred. The least one is "
     "found with hindsight, on the test cases.",
     "wins": "Against how many readers a method's F1 is higher on the reader's own cases.",
+    "live": "A trained run is moved to the rate of each router trained for a budget, without training anew: its own "
+    "decisions at its own rate, and elsewhere the cases it is expected to pay to send or keep next.",
     "effects": "Seed by seed, with Student's interval over seeds.",
     "risk": "Clinical cost in five strata of equal size, from the easiest (1) to the hardest.",
     "plus": ABOUT_VARIANTS,
@@ -73,6 +77,7 @@ NOTES = {
 }
 
 SAID: dict[str, Callable[[Figures], str]] = {
+    "live": live_words,
     "resplits": resplit_words,
     "transfer": transfer_words,
     "guarantee": guarantee_words,

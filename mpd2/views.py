@@ -10,6 +10,7 @@ import numpy as np
 from mpd2 import elsewhere, tables
 from mpd2.curves import COSTS, SCORES
 from mpd2.findings import Estimate, Figures
+from mpd2.live import live_rows
 from mpd2.metrics import BEST_ORACLE
 from mpd2.studies import ROUTERS
 from mpd2.variants import OVERRULED, RELABELLED
@@ -197,6 +198,7 @@ VIEWS: dict[str, Callable[[Figures], Rows]] = {
     "risk": _risk,
     "tradeoff": _tradeoff,
     "deferral": _deferral,
+    "live": live_rows,
     "plus": _plus,
     "resplits": elsewhere.resplit_rows,
     "rivals": elsewhere.rival_rows,

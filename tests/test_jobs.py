@@ -20,11 +20,13 @@ from mpd2.cohort import Cohort
 from mpd2.config import PAPER
 from mpd2.errors import UserError
 from mpd2.jobs import crew, plan, queue, worker
-from mpd2.jobs.folder import CHECKPOINT, HISTORY, PLACE, ROOT, Job, Order, Status, Workshop, all_jobs
+from mpd2.jobs.folder import CHECKPOINT, HISTORY, PLACE, ROOT, Job, Order, Search, Status, Workshop, all_jobs
 from mpd2.jobs.history import read_history
 from mpd2.methods.router import fit_routers
 from mpd2.runs import load_predictions, load_run
 from mpd2.table import load_cohort
+from mpd2.tuning.storage import connect
+from mpd2.tuning.study import load_study
 
 PATIENCE = 120  # seconds, on a busy machine
 QUICK = PAPER.but(
@@ -187,6 +189,24 @@ def test_routers_that_all_come_to_grief_are_told(failing):
     _, status = failing(QUICK.but(training__learning_rate=1e30))
     assert status.state == "failed"
     assert "no router could be trained" in status.reason
+
+
+def test_a_search_is_stopped_and_gone_on_with_to_its_last_trial(place, cohort, table, monkeypatch):
+    monkeypatch.setattr(worker, "_write_log_to", lambda path: None)
+    monkeypatch.setattr(queue, "RUNNING", 0)  # the worker is this process
+    costs = cohort.manifest.default_costs()
+    wish = plan.Wish(plan.Start("paper", "MPD²", PAPER, costs), QUICK.but(training__epochs=2), costs)
+
+    def searched(trials: int) -> Job:
+        job = queue.submit(plan.tuning(wish, Search(study="mine", trials=trials), table, cohort), place)
+        with job.held():
+            assert worker.work(job, place) == 0
+        return job
+
+    assert searched(2).status.epoch == 2
+    job = searched(4)
+    assert (job.status.state, job.status.epoch) == ("done", 4)
+    assert len(load_study(connect(place.studies), "mine")[0].trials) == 4
 
 
 def test_a_worker_that_dies_every_time_leaves_its_reason(place, order, monkeypatch):

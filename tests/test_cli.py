@@ -9,14 +9,16 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from places import DATA
 
-from mpd2.cli import main
+from mpd2.cli import bench, main
 from mpd2.cli.arguments import parser
 from mpd2.cli.train import population
 from mpd2.config import PRESETS, Config
@@ -501,3 +503,17 @@ def test_bench_train_prints_json(table: Path, tiny: Path, capsys: pytest.Capture
     assert found["setting"]["epochs"] == 1
     assert main(line) == 0
     assert "population of 10 against usual" in capsys.readouterr().out
+
+
+def test_bench_route_tells_how_its_time_grows(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(bench, "bench_route", partial(bench.bench_route, sizes=(50, 200)))
+    line = ["bench", "route", "--run", str(DATA / "runs" / "studio"), "--table", str(DATA / "glaucoma.csv")]
+    assert main([*line, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    for deed in ("prepare", "reroute", "assign"):
+        assert set(found[deed]) == {"50", "200"}
+        assert all(0 < times["p50"] <= times["p95"] for times in found[deed].values())
+    assert main(line) == 0
+    assert "follow a budget, n = 200" in capsys.readouterr().out

@@ -293,6 +293,7 @@ def _add_bench(new: AddParser) -> None:
         "measure how fast it is",
         "Measure speed and memory.",
         "  python -m mpd2 bench train --json\n"
+        "  python -m mpd2 bench route --json\n"
         "  python -m mpd2 bench ui --json",
     )
     subjects = command.add_subparsers(dest="subject", metavar="SUBJECT", required=True).add_parser
@@ -309,6 +310,17 @@ def _add_bench(new: AddParser) -> None:
     _add_setting(train)
     train.add_argument("--epochs", type=count, default=3, help="epochs to time, after one to warm up (default: 3)")
     _add_json(train)
+    route = _command(
+        subjects,
+        "route",
+        "time rerouting as cases become many and places few",
+        "Milliseconds to prepare a worklist, to follow every move of a budget, and to do so where each reader has few\n"
+        "places, for worklists of up to a million cases.",
+        "  python -m mpd2 bench route --json",
+    )
+    route.add_argument("--run", type=Path, default=DATA / "runs" / "studio", help="folder of a run (default: studio)")
+    route.add_argument("--table", type=Path, default=TABLE, help=f"CSV or Parquet file (default: {TABLE})")
+    _add_json(route)
     ui = _command(
         subjects,
         "ui",

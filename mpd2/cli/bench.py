@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Callable
 from typing import Any
 
+from mpd2.bench.route import bench_route
 from mpd2.bench.train import bench_training
 from mpd2.bench.ui import bench_ui
 from mpd2.cli.inputs import cohort_of, config_of
@@ -15,11 +17,9 @@ DEEDS = {"open": "open a page", "switch": "go to another page", "change": "chang
 
 
 def run(args: Namespace) -> int:
-    """Time a training or the dashboard, and print what was found."""
-    if args.subject == "ui":
-        found, describe = bench_ui(args.visits), describe_ui
-    else:
-        found, describe = bench_training(cohort_of(args.table), config_of(args), args.epochs), describe_training
+    """Time what was asked for, and print what was found."""
+    measure, describe = SUBJECTS[args.subject]
+    found = measure(args)
     if args.json:
         print_json(found)
     else:
@@ -74,5 +74,37 @@ def describe_training(found: dict[str, Any]) -> str:
     ])
 
 
+def describe_route(found: dict[str, Any]) -> str:
+    """The times of rerouting as text."""
+    deeds = {"prepare": "prepare a worklist", "reroute": "follow a budget", "assign": "fill few places"}
+    rows = [
+        (f"{words}, n = {int(n):,}", *(f"{1000 * times[part]:.1f}" for part in ("p50", "p95", "cpu_p50")))
+        for deed, words in deeds.items()
+        for n, times in found[deed].items()
+    ]
+    growth = ", ".join(f"{words} n^{found['growth'][deed]:.2f}" for deed, words in deeds.items())
+    return f"{aligned([('milliseconds', 'median', '95 %', 'CPU'), *rows])}\n\ntime grows as: {growth}"
+
+
 def _words(key: str) -> str:
     return key.replace("_as_", " against ").replace("population_", "population of ")
+
+
+def _measure_training(args: Namespace) -> dict[str, Any]:
+    return bench_training(cohort_of(args.table), config_of(args), args.epochs)
+
+
+def _measure_routing(args: Namespace) -> dict[str, Any]:
+    return bench_route(args.run, cohort_of(args.table))
+
+
+def _measure_ui(args: Namespace) -> dict[str, Any]:
+    return bench_ui(args.visits)
+
+
+SUBJECTS: dict[str, tuple[Callable[[Namespace], dict[str, Any]], Callable[[dict[str, Any]], str]]] = {
+    "train": (_measure_training, describe_training),
+    "route": (_measure_routing, describe_route),
+    "ui": (_measure_ui, describe_ui),
+}
+"""How each subject is measured and told."""

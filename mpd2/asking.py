@@ -125,11 +125,11 @@ def endings(outlook: Outlook, words: Ints, costs: Costs, limit: int) -> Endings:
     row, reader, answer = (part[answer != UNKNOWN] for part in (row, reader, answer))
     after = _heard(start.rows(row), terms, reader, answer)
     consulted[row, reader, 1:], label[row, reader] = _enquire(after, said, terms, limit - 1)
-    shape = outlook.prior.shape
+    shape = outlook.answers.shape[:-1]  # [..., N, M]
     return Endings(
-        kept=_labels(start, terms).reshape(shape),
-        label=label.reshape(*shape, -1),
-        consulted=consulted.reshape(*shape, -1, limit),
+        kept=_labels(start, terms).reshape(shape[:-1]),
+        label=label.reshape(shape),
+        consulted=consulted.reshape(*shape, limit),
     )
 
 

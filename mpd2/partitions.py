@@ -21,7 +21,7 @@ from mpd2.cohort import Cohort
 from mpd2.devices import threads_for
 from mpd2.errors import UserError
 from mpd2.manifest import Manifest
-from mpd2.methods import policy_of
+from mpd2.methods import endings_of, policy_of
 from mpd2.methods.router import CHUNK
 from mpd2.runs import Run
 from mpd2.table import Problem, TableError, read_cohort
@@ -77,10 +77,10 @@ def route_part(order: Order, part: Part) -> pd.DataFrame:
     except TableError as error:
         raise UserError(str(error)) from None  # plain, because it may have to travel
     with threads_for(1):
-        policy = policy_of(order.run, cohort)
+        policy, endings = policy_of(order.run, cohort), endings_of(order.run, cohort)
     if order.member is not None:
-        policy = policy.member([order.member])
-    return decisions_frame(policy, cohort, order.run.rule)
+        policy, endings = policy.member([order.member]), endings and endings.member([order.member])
+    return decisions_frame(policy, cohort, order.run.rule, endings)
 
 
 class UniqueIds:

@@ -97,6 +97,10 @@ class Endings:
     label: Ints  # [..., N, M] the label if reader j is asked first; UNKNOWN where a word is not in the table
     consulted: Ints  # [..., N, M, K] whom is asked then, j first; NOBODY where nobody (more) is
 
+    def member(self, index: int | slice | list[int]) -> Endings:
+        """Those of one member of a population, or of some of them."""
+        return Endings(self.kept[index], self.label[index], self.consulted[index])
+
     def rows(self, index: np.ndarray) -> Endings:
         """Those of the cases at `index`, positions or a boolean mask."""
         return Endings(self.kept[..., index], self.label[..., index, :], self.consulted[..., index, :, :])

@@ -120,7 +120,7 @@ def guarantee_words(figures: Figures) -> str:
     rows = figures.tables["guarantee"]
     given = rows[rows["state"] == HOLDS]
     broken = int((given["rate"] > given["level"]).sum())
-    shares = listed([f"{words} ({name})" for name, words in AMONG.items()])
+    shares = listed([f"{words} (*{name}*)" for name, words in AMONG.items()])
     return (
         f"Of {len(rows)} promises asked for, {len(given)} can be given; {broken} of these were broken on test cases. "
         f"Over {rows['checks'].max()} redraws of val and test no promise was broken in more than "

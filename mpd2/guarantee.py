@@ -37,8 +37,8 @@ NO_LIMIT = -1
 FOUND = ("limit", "kept", "missed", "judged_kept", "judged_missed", "rate", "low", "high")
 HOLDS, TOO_FEW, NONE_HOLDS = "holds", "too few cases", "no limit holds"
 AMONG = {
-    "kept": "cases no reader sees",
-    "sent home": "cases no reader sees that are called healthy",
+    "kept": "all cases no reader sees",
+    "sent home": "those of them called healthy",
 }
 """What a share is of. Only who is called healthy can be missed, so the second promise is the stronger one."""
 

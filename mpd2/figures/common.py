@@ -16,6 +16,7 @@ METRIC_NAMES = {
     "Spec": "specificity",
     "MCC": "MCC",
     "Defer": "share deferred",
+    "Consults": "readings a case",
     "ClinicalCost": "clinical cost",
     "ExpertCost": "expert cost",
     "TotalCost": "total cost",

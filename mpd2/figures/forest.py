@@ -13,11 +13,13 @@ AROUND = 110  # height of title and axis
 FEWEST = 7  # lines there is room for, so that short ones side by side are alike
 
 
-def forest(rows: pd.DataFrame, axis: str, title: str, zero: bool = False) -> Figure:
-    """A dot and its interval for each row, in the rows' order; where the paper prints a figure, a hollow mark.
+def forest(
+    rows: pd.DataFrame, axis: str, title: str, zero: bool = False, published: str = "in the paper"
+) -> Figure:
+    """A dot and its interval for each row, in the rows' order; where there is another figure, a hollow mark.
 
-    `rows`: title, value, low, high, n, colour, shape, and published where there is one (NaN where not). With `zero` a
-    line marks no difference.
+    `rows`: title, value, low, high, n, colour, shape, and published where there is one (NaN where not), which is what
+    `published` says. With `zero` a line marks no difference.
     """
     order = rows["title"].tolist()
     base = alt.Chart(rows).encode(
@@ -52,7 +54,7 @@ def forest(rows: pd.DataFrame, axis: str, title: str, zero: bool = False) -> Fig
                 color=alt.Color("colour:N", scale=None),
                 shape=alt.Shape("shape:N", scale=None),
                 tooltip=[
-                    alt.Tooltip("title:N", title="in the paper"),
+                    alt.Tooltip("title:N", title=published),
                     alt.Tooltip("published:Q", title=axis, format=".3f"),
                 ],
             )

@@ -24,6 +24,7 @@ HELP = {
     "Spec": GLOSSARY["Specificity"],
     "MCC": GLOSSARY["MCC"],
     "Defer": "Share of cases sent to a reader.",
+    "Consults": "Readers asked about a case, on average; a case may be sent to more than one.",
     "ClinicalCost": GLOSSARY["Clinical cost"],
     "ExpertCost": GLOSSARY["Expert cost"],
     "TotalCost": GLOSSARY["Total cost"],

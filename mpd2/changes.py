@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import numpy as np
 import pandas as pd
 
@@ -74,9 +76,9 @@ def in_words(rows: pd.DataFrame) -> str:
     """
     if rows.empty:
         return "Nothing moved."
-    counts = moved_summary(rows)
-    parts = [f"{_count(n, 'case')} {kind}" for n, kind in zip(counts["cases"], counts["kind"], strict=True)]
-    gained, lost = (int((rows["error"] == kind).sum()) for kind in (GAINED, LOST))
+    kinds, endings = (Counter(rows[column]) for column in ("kind", "error"))  # far quicker than a table of them
+    parts = [f"{_count(kinds[kind], 'case')} {kind}" for kind in KINDS if kinds[kind]]
+    gained, lost = endings[GAINED], endings[LOST]
     ending = f"{_count(gained, 'error')} more, {lost} fewer"
     fees = rows["fees"].sum()
     return f"{', '.join(parts)}: {ending}, {abs(fees):.2f} {'more' if fees >= 0 else 'less'} in fees."

@@ -1,0 +1,178 @@
+"""What one setting comes to: who reads what, what that costs, and how it differs from another setting."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from mpd2.arrays import Bools, Floats, Ints
+from mpd2.cohort import Cohort
+from mpd2.findings import Estimate
+from mpd2.intervals import bootstrap, observed, paired_difference, percentiles
+from mpd2.metrics import METRICS, Tally, load_of, tally
+from mpd2.operating import Desk, plan_at
+from mpd2.planning import Plan
+from mpd2.policy import Decisions
+from mpd2.setting import Setting
+
+SOFT = "DeferSoft"
+FIGURES = (*METRICS, SOFT)
+COMPARED = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", SOFT, "Consults", "F1", "MCC", "Sens", "Spec")
+BY_COHORT = ("TotalCost", "ClinicalCost", "ExpertCost")
+
+
+@dataclass(frozen=True, eq=False)
+class DayPlan:
+    """A setting carried out on a worklist."""
+
+    setting: Setting
+    plan: Plan
+    decisions: Decisions  # [N]
+    tally: Tally  # [N, C] under the setting's costs
+    soft: Floats  # [N] probability of deferral at the plan's price
+    load: Ints  # [M] readings of each reader
+
+    @property
+    def sent(self) -> int:
+        """How many cases are sent to anybody."""
+        return int(self.decisions.deferred.sum())
+
+    @property
+    def readings(self) -> int:
+        """How many readings that takes."""
+        return int(self.load.sum())
+
+
+def carried_out(desk: Desk, setting: Setting, urgent: Bools | None = None) -> DayPlan:
+    """What becomes of the worklist under a setting."""
+    made = plan_at(desk, setting.limits, urgent)
+    decisions = made.decisions(desk.cohort, desk.endings)
+    counted = tally(desk.cohort, decisions, setting.costs)
+    return DayPlan(setting, made, decisions, counted, desk.soft(made.price), load_of(decisions, desk.cohort.readers))
+
+
+@dataclass(frozen=True, eq=False)
+class Judged:
+    """A plan with its figures, and the same figures of every resample to set it against others."""
+
+    day: DayPlan
+    figures: Mapping[str, Estimate]  # METRICS and SOFT
+    samples: Floats  # [R, METRICS and SOFT]
+
+
+def judged(day: DayPlan, weights: Floats) -> Judged:
+    """Every metric, and soft deferral, with its interval over resamples of the cases."""
+    soft = weights @ day.soft / weights.sum(1)
+    samples = np.column_stack([bootstrap(day.tally, weights), soft])
+    values = [*observed(day.tally).tolist(), float(day.soft.mean())]
+    return Judged(day, _estimates(values, samples), samples)
+
+
+def apart(first: Judged, second: Judged) -> dict[str, Estimate]:
+    """What the second has more than the first, on the same resampled cases; each is counted by its own costs."""
+    values = [second.figures[name].value - first.figures[name].value for name in FIGURES]
+    return _estimates(values, second.samples - first.samples)
+
+
+def compared(first: Judged, second: Judged) -> pd.DataFrame:
+    """Two settings side by side: metric (COMPARED), first, second, difference (of the second), low, high."""
+    more = apart(first, second)
+    return pd.DataFrame([
+        {
+            "metric": name,
+            "first": first.figures[name].value,
+            "second": second.figures[name].value,
+            "difference": more[name].value,
+            "low": more[name].low,
+            "high": more[name].high,
+        }
+        for name in COMPARED
+    ])
+
+
+def _estimates(values: Sequence[float], samples: Floats) -> dict[str, Estimate]:
+    low, high = percentiles(samples)
+    ends = zip(values, low.tolist(), high.tolist(), strict=True)
+    return {name: Estimate(*told) for name, told in zip(FIGURES, ends, strict=True)}
+
+
+def by_cohort(before: DayPlan, after: DayPlan, cohort: Cohort, weights: Floats) -> pd.DataFrame:
+    """What a change of setting does to each cohort that has cases.
+
+    Columns: cohort, n, sent_before, sent, share, TotalCost, low, high, ClinicalCost, ExpertCost, and difference of
+    total cost to the setting before with its ends difference_low and difference_high.
+    """
+    rows = []
+    for position in np.unique(cohort.source):
+        inside = cohort.source == position
+        first, second = (Tally(day.tally.cases[inside]) for day in (before, after))
+        # Every cohort keeps its number of cases in every resample, so a part of the weights is a resample of it.
+        part = weights[:, inside]
+        value = dict(zip(METRICS, observed(second).tolist(), strict=True))
+        low, high = percentiles(bootstrap(second, part))[:, METRICS.index("TotalCost")]
+        apart = paired_difference(second, first, part).set_index("metric").loc["TotalCost"]
+        rows.append({
+            "cohort": cohort.manifest.cohorts[position].name,
+            "n": int(inside.sum()),
+            "sent_before": int(before.decisions.deferred[inside].sum()),
+            "sent": int(after.decisions.deferred[inside].sum()),
+            "share": float(after.decisions.deferred[inside].mean()),
+            **{metric: value[metric] for metric in BY_COHORT},
+            "low": low,
+            "high": high,
+            "difference": apart["difference"],
+            "difference_low": apart["low"],
+            "difference_high": apart["high"],
+        })
+    return pd.DataFrame(rows)
+
+
+def roster(day: DayPlan, cohort: Cohort) -> pd.DataFrame:
+    """A row a reader: reader, name, tier, here, at_most (NaN without a limit), fee, now (readings), free, worth.
+
+    `free` counts places left, NaN without a limit; `worth` is what one more place would be worth, in log-odds.
+    """
+    limits, readers = day.setting.limits, cohort.manifest.readers
+    capacity = limits.capacities(cohort.manifest)
+    at_most = np.where(np.isfinite(capacity), capacity, np.nan)
+    return pd.DataFrame({
+        "reader": cohort.manifest.columns,
+        "name": [reader.name for reader in readers],
+        "tier": [reader.tier for reader in readers],
+        "here": limits.present(cohort.manifest),
+        "at_most": at_most,
+        "fee": day.setting.costs.fees,
+        "now": day.load,
+        "free": np.maximum(at_most - day.load, 0),
+        "worth": day.plan.reader_prices,
+    })
+
+
+def assignments(day: DayPlan, desk: Desk, urgent: Bools, expected: Floats) -> pd.DataFrame:
+    """The worklist to be worked through: a row a case, those sent first, then by what the AI alone is expected to cost.
+
+    `expected` is the cost of every action, [N, 1 + M]. Columns: case_id, cohort, ai_probability, assigned_to, then
+    (whom a method asks after that, where it does), urgent, log_odds (of the first reader against the AI),
+    expected_cost and ai_cost. What the truth is, nobody knows on the day, and it is not in it.
+    """
+    cohort, action = desk.cohort, day.plan.action
+    names = np.array([*(reader.name for reader in cohort.manifest.readers), ""], object)  # NOBODY is the last
+    asked = names[day.decisions.consulted]  # [N, K]
+    worth = np.take_along_axis(desk.preference, np.maximum(action - 1, 0)[:, None], -1)[:, 0]
+    rows = pd.DataFrame({
+        "case_id": cohort.ids,
+        "cohort": np.array([entry.name for entry in cohort.manifest.cohorts])[cohort.source],
+        "ai_probability": cohort.ai_probability,
+        "assigned_to": np.where(asked[:, 0] == "", "AI", asked[:, 0]),
+        **{f"then_{step}": asked[:, step] for step in range(1, asked.shape[1])},
+        "urgent": urgent,
+        "log_odds": np.where(action > 0, worth, np.nan),
+        "expected_cost": expected[np.arange(len(cohort)), action],
+        "ai_cost": expected[:, 0],
+    })
+    order = np.lexsort((-expected[:, 0], action == 0))
+    return rows.iloc[order].reset_index(drop=True)
+

@@ -1,0 +1,144 @@
+"""Charts of the Budget page. What moves with the slider is named data, so that the chart itself is drawn once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from mpd2.figures.ablations import condition_name
+from mpd2.figures.common import METRIC_NAMES, Figure
+from mpd2.figures.drawing import Drawing, drawn_once
+from mpd2.findings import Estimate
+from mpd2.theme import ALARM, OTHER, READER, ROUTER
+
+MARKER, LOAD = "marker", "load"  # names of data that move
+NOW, BEFORE = "now", "before"
+LINES = {"TotalCost": (ROUTER, [1, 0]), "ClinicalCost": (ALARM, [6, 3]), "ExpertCost": (READER, [2, 2])}
+ROW, AROUND = 24, 60  # pixels of a reader, and of everything around them
+HEADROOM = 1.06
+
+
+def at(backdrop: Drawing, settings: Mapping[str, tuple[float, Mapping[str, Estimate]]]) -> Drawing:
+    """A `cost_curve` with where one is NOW and was BEFORE: the share of cases sent under each, and its figures."""
+    rows = [
+        {"when": when, "metric": metric, "share": share, "value": told.value, "low": told.low, "high": told.high}
+        for when, (share, figures) in settings.items()
+        for metric, told in ((metric, figures[metric]) for metric in LINES)
+    ]
+    return _holding(backdrop, MARKER, pa.Table.from_pylist(rows))
+
+
+def load(rows: pd.DataFrame, most: int) -> Drawing:
+    """Readings of each reader, now and before, and the places there are.
+
+    `rows`: columns name, now, before, at_most (NaN without a limit) and here; `most` is how far the axis goes.
+    """
+    table = pa.table({name: rows[name].to_numpy() for name in rows})  # without pandas' own types, which take longer
+    return _holding(_load(rows["name"].tolist(), most), LOAD, table)
+
+
+@drawn_once
+def cost_curve(curve: pd.DataFrame, optimum: tuple[float, str] | None, trained: pd.DataFrame | None) -> Figure:
+    """Clinical, expert and total cost against the share of cases sent, with bands; where one is comes with `at`.
+
+    `curve`: `operating.operating_curve`; `optimum`: the share sent at the cheapest budget and its name; `trained`:
+    routers trained for a budget, with method, deferral, metric, value, low and high.
+    """
+    rows = curve.assign(share=curve["sent"] / curve["n"])[["share", "budget", "metric", "value", "low", "high"]]
+    names = list(LINES)
+    colour = alt.Color(
+        "metric:N",
+        scale=alt.Scale(domain=names, range=[mark.colour for mark, _ in LINES.values()]),
+        legend=alt.Legend(title=None, orient="top", labelExpr=_named("datum.label"), symbolStrokeWidth=3),
+    )
+    dash = alt.StrokeDash(
+        "metric:N", scale=alt.Scale(domain=names, range=[dash for _, dash in LINES.values()]),
+        legend=alt.Legend(title=None, orient="top", labelExpr=_named("datum.label")),
+    )  # fmt: skip
+    top = float(np.nanmax(rows["high"].fillna(rows["value"]))) * HEADROOM
+    x = alt.X("share:Q", title="share of cases sent", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
+    y = alt.Y("value:Q", title="cost of a case", scale=alt.Scale(domain=[0, top], nice=False))
+    told = [
+        alt.Tooltip("share:Q", title="cases sent", format=".1%"),
+        alt.Tooltip("value:Q", title="cost", format=".3f"),
+        alt.Tooltip("low:Q", title="95 % from", format=".3f"),
+        alt.Tooltip("high:Q", title="to", format=".3f"),
+    ]
+    base = alt.Chart(rows).encode(x=x, color=colour)
+    layers: list[Figure] = [
+        base.mark_area(opacity=0.14).encode(y=alt.Y("low:Q", title="cost of a case"), y2="high:Q"),
+        base.mark_line(strokeWidth=2.5).encode(y=y, strokeDash=dash, tooltip=told),
+    ]
+    if trained is not None:
+        shown = trained.rename(columns={"deferral": "share"}).assign(
+            name=[condition_name(method, budget=True) for method in trained["method"]]
+        )
+        layers.append(
+            alt.Chart(shown)
+            .mark_point(shape="diamond", size=110, strokeWidth=1.8, filled=False)
+            .encode(x="share:Q", y="value:Q", color=colour, tooltip=[alt.Tooltip("name:N", title="trained"), *told])
+        )
+    if optimum is not None:
+        place = pd.DataFrame({"share": [optimum[0]], "name": [f"★ {optimum[1]}"], "top": [top]})
+        at = alt.Chart(place).encode(x="share:Q")
+        layers += [
+            at.mark_rule(color=OTHER.colour, strokeDash=[4, 4], strokeWidth=1.5),
+            at.mark_text(align="left", baseline="top", dx=5, color=OTHER.colour, fontSize=12).encode(
+                y=alt.Y("top:Q"), text="name:N"
+            ),
+        ]
+    marker = alt.Chart(alt.NamedData(MARKER)).encode(x="share:Q", color=colour)
+    is_now = alt.datum.when == NOW
+    layers += [
+        marker.transform_filter(is_now & (alt.datum.metric == names[0]))
+        .mark_rule(strokeWidth=1.5, opacity=0.6)
+        .encode(x="share:Q"),
+        marker.transform_filter(is_now).mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2="high:Q"),
+        marker.transform_filter(is_now)
+        .mark_point(filled=True, size=130, opacity=1)
+        .encode(y="value:Q", tooltip=told),
+        marker.transform_filter(alt.datum.when == BEFORE)
+        .mark_point(filled=False, size=90, strokeWidth=2, opacity=0.8)
+        .encode(y="value:Q", tooltip=told),
+    ]
+    return alt.layer(*layers).properties(title="Cost against the share of cases sent", height=400)
+
+
+@drawn_once
+def _load(names: list[str], most: int) -> Figure:
+    reader = alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelOverlap=False, labelLimit=140))
+    across = alt.Scale(domain=[0, most], nice=False, clamp=True)
+    told = [
+        alt.Tooltip("name:N", title="reader"),
+        alt.Tooltip("now:Q", title="readings now"),
+        alt.Tooltip("before:Q", title="before"),
+        alt.Tooltip("at_most:Q", title="at most"),
+    ]
+    base = alt.Chart(alt.NamedData(LOAD)).encode(y=reader)
+    tick = base.transform_filter("isValid(datum.at_most)").mark_tick(color=ALARM.colour, thickness=3, size=20)
+    layers = [
+        base.mark_bar(color=READER.colour, height={"band": 0.62}).encode(
+            x=alt.X("now:Q", title="readings", scale=across), tooltip=told
+        ),
+        base.mark_tick(color=OTHER.colour, thickness=2, size=14).encode(x=alt.X("before:Q", scale=across)),
+        tick.encode(x=alt.X("at_most:Q", scale=across), tooltip=told),
+        base.transform_filter("!datum.here")
+        .mark_text(align="left", dx=4, color=OTHER.colour, fontSize=11)
+        .encode(x=alt.datum(0), text=alt.value("away")),
+    ]
+    return alt.layer(*layers).properties(title="Who gets the work", height=AROUND + ROW * len(names))
+
+
+def _named(expression: str) -> str:
+    """The metric's name in words, as a Vega expression."""
+    return " : ".join([*(f"{expression} == '{key}' ? '{METRIC_NAMES[key]}'" for key in LINES), "''"])
+
+
+def _holding(drawing: Drawing, name: str, rows: pa.Table) -> Drawing:
+    """The same chart with its named data."""
+    return replace(drawing, data={**drawing.data, name: rows})

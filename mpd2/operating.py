@@ -1,0 +1,156 @@
+"""A worklist at every budget: what is preferred for each case, the plan under any limits, and the whole cost curve.
+
+All members of a run decide together, so that there is one worklist.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from scipy.special import expit, logit
+
+from mpd2.arrays import Bools, Floats, Ints
+from mpd2.cohort import Cohort
+from mpd2.costs import Costs
+from mpd2.curves import COSTS
+from mpd2.intervals import percentiles
+from mpd2.limits import Limits
+from mpd2.metrics import COUNTS, tally
+from mpd2.planning import Plan, places_for, plan, soft_price
+from mpd2.policy import Endings, Policy, Rule, act, preferences
+from mpd2.recosting import exchange_rate, recosted, savings
+from mpd2.reliability import Errors, expected_costs
+
+POINTS = 51  # budgets a curve is drawn at
+FINE = 101  # budgets among which the cheapest is looked for
+CLOSE = 1e-15  # to certainty, beyond which log-odds are not followed
+
+
+@dataclass(frozen=True, eq=False)
+class Desk:
+    """A worklist under a roster, before limits on places."""
+
+    cohort: Cohort
+    defer: Floats  # [N] d of all members together
+    preference: Floats  # [N, M] log-odds of asking each reader against keeping the AI
+    endings: Endings | None = None  # [N]; none where whoever is asked has the last word
+
+    def soft(self, price: Floats) -> Floats:
+        """The probability of deferral of each case at a price in log-odds, [N]."""
+        odds = logit(np.clip(self.defer, CLOSE, 1 - CLOSE)) - price
+        return np.where(self.defer > 0, expit(odds), 0.0)
+
+
+def desk_of(policy: Policy, cohort: Cohort, rule: Rule, present: Bools, endings: Endings | None = None) -> Desk:
+    """The worklist of one policy, [N], with those readers who are there, [M]."""
+    under = policy.under(present)
+    return Desk(cohort, under.defer, preferences(under, rule), endings)
+
+
+def for_costs(desk: Desk, errors: Errors, trained: Costs, wanted: Costs) -> Desk:
+    """The same worklist routed for other costs; d moves by as many log-odds as the best reader's preference."""
+    there = np.isfinite(desk.preference)
+    rate = exchange_rate(desk.preference, savings(errors, trained))
+    moved = recosted(desk.preference, errors, trained, wanted, rate)
+    somebody = there.any(-1)
+    step = np.where(somebody, moved.max(-1), 0.0) - np.where(somebody, desk.preference.max(-1), 0.0)
+    return replace(desk, preference=moved, defer=desk.soft(-step))
+
+
+def plan_at(desk: Desk, limits: Limits, urgent: Bools | None = None) -> Plan:
+    """The plan under limits; as `planning.reroute` where the desk is that of a policy."""
+    if not limits.soft or limits.budget is None:
+        return plan(desk.preference, desk.cohort, limits, urgent)
+    price = soft_price(desk.defer, limits.budget, _strata(desk, limits))
+    rest = replace(limits, budget=None, soft=False, by_cohort=False)
+    return plan(desk.preference, desk.cohort, rest, urgent, price)
+
+
+def most_urgent(errors: Errors, costs: Costs, cases: int) -> Bools:
+    """The cases that are expected to cost most if the AI decides them, [N]; equal ones in the order of the table."""
+    order = np.argsort(-expected_costs(errors, costs)[:, 0], kind="stable")
+    urgent = np.zeros(len(order), bool)
+    urgent[order[:cases]] = True
+    return urgent
+
+
+def operating_curve(
+    desk: Desk, limits: Limits, costs: Costs, weights: Floats | None = None, points: int = POINTS
+) -> pd.DataFrame:
+    """Every cost at budgets from none to all, of the kind the limits say and without limits on places.
+
+    Which cases are sent only grows with the budget, so all points are one sum over the cases by when they come in.
+    Columns: budget, sent (cases), metric (COSTS), value, low, high (NaN without `weights`), n.
+    """
+    cohort, budgets = desk.cohort, np.linspace(0, 1, points)
+    entry = _entries(desk, limits, budgets)  # [N]
+    kept, change = _amounts(desk, costs)  # [N, 2] each
+    value = _along(np.ones((1, len(cohort))), entry, kept, change, points)[0]
+    ends = np.full((2, *value.shape), np.nan)
+    if weights is not None:
+        ends = percentiles(_along(weights, entry, kept, change, points))
+    sent = np.cumsum(np.bincount(entry, minlength=points + 1)[:points])
+    rows = pd.DataFrame(list(product(range(points), COSTS)), columns=["point", "metric"])
+    return pd.DataFrame({
+        "budget": budgets[rows["point"]],
+        "sent": sent[rows["point"]],
+        "metric": rows["metric"],
+        "value": value.ravel(),
+        "low": ends[0].ravel(),
+        "high": ends[1].ravel(),
+        "n": len(cohort),
+    })
+
+
+def cheapest(curve: pd.DataFrame) -> pd.Series[float]:
+    """The point of a curve with the least total cost, the smallest budget of several; budget, value and so on."""
+    total = curve[curve["metric"] == "TotalCost"]
+    return total.iloc[int(total["value"].argmin())]
+
+
+def _entries(desk: Desk, limits: Limits, budgets: Floats) -> Ints:
+    """The first of the budgets at which each case is sent, [N]; as many as there are where none is large enough."""
+    best = desk.preference.max(-1)
+    if limits.soft:
+        prices = np.array([soft_price(desk.defer, share, _strata(desk, limits)) for share in budgets])  # [P, N]
+        return (best <= prices).sum(0)
+    kind = replace(Limits(), by_cohort=limits.by_cohort)
+    nobody = np.zeros(len(best), bool)
+    places = [places_for(desk.cohort, replace(kind, budget=float(share)), nobody) for share in budgets]
+    room = np.array([found.parts if limits.by_cohort else [found.total] for found in places])  # [P, G]
+    stratum = np.unique(_strata(desk, limits), return_inverse=True)[1]
+    order = np.lexsort((desk.cohort.ids, -best, stratum))
+    first = np.searchsorted(stratum[order], np.arange(room.shape[1]))
+    rank = np.empty(len(best), np.int64)
+    rank[order] = np.arange(len(best)) - first[stratum[order]]
+    return np.where(np.isfinite(best), (room[:, stratum] <= rank).sum(0), len(budgets))
+
+
+def _amounts(desk: Desk, costs: Costs) -> tuple[Floats, Floats]:
+    """Clinical cost and fees of each case if it is kept, and how much more if it is sent, [N, 2] each."""
+    possible = np.isfinite(desk.preference).any(-1)
+    sent = np.where(possible, desk.preference.argmax(-1) + 1, 0)
+    columns = [COUNTS.index("clinical"), COUNTS.index("fees")]
+    kept, asked = (
+        tally(desk.cohort, act(action, desk.cohort, desk.endings), costs).cases[:, columns]
+        for action in (np.zeros_like(sent), sent)
+    )
+    return kept, asked - kept
+
+
+def _along(weights: Floats, entry: Ints, kept: Floats, change: Floats, points: int) -> Floats:
+    """The COSTS at every point under R weightings of the cases, [R, P, 3]."""
+    coming = np.zeros((len(entry), points, 2))
+    inside = np.flatnonzero(entry < points)
+    coming[inside, entry[inside]] = change[inside]
+    steps = (weights @ coming.reshape(len(entry), -1)).reshape(len(weights), points, 2)
+    sums = (weights @ kept)[:, None] + steps.cumsum(1)  # [R, P, 2]
+    return np.concatenate([sums, sums.sum(-1, keepdims=True)], axis=-1) / weights.sum(1)[:, None, None]
+
+
+def _strata(desk: Desk, limits: Limits) -> Ints:
+    """Which budget each case falls under, [N]."""
+    return desk.cohort.source if limits.by_cohort else np.zeros(len(desk.cohort), np.int64)

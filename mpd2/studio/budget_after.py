@@ -1,0 +1,133 @@
+"""What a setting on the Budget page did: by cohort, case by case, beside another, and as a worklist to take away."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from mpd2 import changes, dayplan
+from mpd2.figures.common import METRIC_NAMES
+from mpd2.setting import in_words
+from mpd2.studio import budget_state as state
+from mpd2.studio import budget_store, store, tables_view, widgets
+from mpd2.studio import texts_budget as texts
+from mpd2.studio.scenario import Scenario
+
+COST, CHANGE = "%.3f", "%+.3f"
+
+
+def cohorts(about: Scenario) -> None:
+    """The effect on each cohort."""
+    st.subheader("What does it do to each cohort?", anchor=False)
+    here = state.course()
+    widgets.data_table(
+        budget_store.cohorts(about, here.before, here.now),
+        key="budget_cohorts",
+        alt_text="For each cohort the cases sent before and now, their costs and the change of total cost",
+        columns={
+            "cohort": "Cohort",
+            "n": st.column_config.NumberColumn("Cases"),
+            "sent_before": st.column_config.NumberColumn("Sent before"),
+            "sent": st.column_config.NumberColumn("Sent now"),
+            "share": st.column_config.NumberColumn("Share sent", format="percent"),
+            "TotalCost": _number("Total cost", COST, "TotalCost"),
+            "low": _number("95 % from", COST),
+            "high": _number("to", COST),
+            "ClinicalCost": _number("Clinical cost", COST, "ClinicalCost"),
+            "ExpertCost": _number("Expert cost", COST, "ExpertCost"),
+            "difference": _number("Δ total", CHANGE),
+            "difference_low": _number("Δ 95 % from", CHANGE),
+            "difference_high": _number("Δ to", CHANGE),
+        },
+    )
+    st.caption(texts.COHORTS)
+
+
+def moved(about: Scenario) -> None:
+    """Which cases moved since the setting before; a chosen one opens."""
+    here = state.course()
+    before, now = (budget_store.told(about, setting).day for setting in (here.before, here.now))
+    rows = changes.moved(about.slice(store.cohort()), here.now.costs, before.decisions, now.decisions)
+    st.subheader("What moved?", anchor=False)
+    st.markdown(f"Since the last setting ({in_words(here.before, store.cohort().manifest)}): {changes.in_words(rows)}")
+    if rows.empty:
+        return
+    widgets.data_table(
+        changes.moved_summary(rows),
+        key="budget_moved_kinds",
+        alt_text="Cases that moved, by kind: errors gained and lost, clinical cost and fees",
+        columns={
+            "kind": "Cases",
+            "cases": st.column_config.NumberColumn("Number"),
+            "gained": st.column_config.NumberColumn("Errors gained"),
+            "lost": st.column_config.NumberColumn("Errors lost"),
+            "clinical": _number("Clinical cost", "%+.1f"),
+            "fees": _number("Fees", "%+.2f"),
+        },
+    )
+    ordered = rows.sort_values(["clinical", "fees"], ascending=False, kind="stable", ignore_index=True)
+    st.caption(f"{len(ordered)} cases, those that cost most more first. Choose a row to open its case.")
+    chosen = widgets.data_table(
+        ordered,
+        key="budget_moved",
+        alt_text="The cases that moved, from whom to whom, with errors and money gained and lost",
+        columns={
+            "case_id": "Case",
+            "cohort": "Cohort",
+            "from": "From",
+            "to": "To",
+            "kind": "What happened",
+            "error": "Error",
+            "clinical": _number("Clinical cost", CHANGE),
+            "fees": _number("Fees", CHANGE),
+        },
+        pick=True,
+    )
+    if chosen:
+        widgets.open_case(str(ordered["case_id"].iloc[chosen[0]]))
+
+
+def side_by_side(about: Scenario) -> None:
+    """The setting kept as A beside the one in force."""
+    manifest, kept, now = store.cohort().manifest, state.kept(), state.now()
+    st.subheader("A against B", anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("Keep this as A", icon=":material/push_pin:", on_click=state.keep)
+        if kept is not None:
+            st.button("Go back to A", icon=":material/undo:", on_click=state.change, args=(kept,))
+    if kept is None:
+        st.caption("Keep a setting, then change something: the two stand here side by side.")
+        return
+    st.markdown(f"**A**: {in_words(kept, manifest)}.  \n**B**: {in_words(now, manifest)}.")
+    rows = dayplan.compared(budget_store.told(about, kept), budget_store.told(about, now))
+    widgets.data_table(
+        rows.assign(metric=rows["metric"].map(METRIC_NAMES)),
+        key="budget_sides",
+        alt_text="Every figure under A and under B, and their difference with its interval",
+        columns={
+            "metric": "Figure",
+            "first": _number("A", COST),
+            "second": _number("B", COST),
+            "difference": _number("B less A", CHANGE),
+            "low": _number("95 % from", CHANGE),
+            "high": _number("to", CHANGE),
+        },
+    )
+    st.caption(f"{texts.COMPARE} n = {len(about.slice(store.cohort()))}.")
+
+
+def worklist(about: Scenario) -> None:
+    """The assignments to take away."""
+    st.subheader("Take the worklist away", anchor=False)
+    setting = state.now()
+    rows = dayplan.assignments(
+        budget_store.told(about, setting).day,
+        budget_store.desk_for(about, setting),
+        budget_store.urgent(about, setting),
+        budget_store.expected(about, setting),
+    )
+    st.caption(texts.WORKLIST)
+    widgets.download(rows, "worklist", label="Worklist (CSV)")
+
+
+def _number(label: str, form: str, metric: str | None = None) -> object:
+    return st.column_config.NumberColumn(label, format=form, help=tables_view.HELP.get(metric or ""))

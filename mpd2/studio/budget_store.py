@@ -1,0 +1,188 @@
+"""What the Budget page reads: worklists, plans and curves, kept for everybody by run, slice and setting.
+
+Kept by Python's own cache, whose keys cost a thousandth of Streamlit's: a hand on a slider asks for ten of these at
+every move. Nobody may change what it gives.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+
+from mpd2 import dayplan
+from mpd2.arrays import Bools, Floats
+from mpd2.costs import Costs
+from mpd2.dayplan import Judged
+from mpd2.errors import EmptyCohort, UserError
+from mpd2.figures import budget as figures
+from mpd2.figures.drawing import Drawing
+from mpd2.limits import Limits
+from mpd2.methods import endings_of, policy_of
+from mpd2.operating import FINE, Desk, cheapest, desk_of, for_costs, most_urgent, operating_curve
+from mpd2.reliability import Errors, expected_costs
+from mpd2.setting import Setting
+from mpd2.studio import store
+from mpd2.studio.scenario import Scenario
+from mpd2.worklist import mean_policy
+
+KEPT = 64  # plans, a quarter of a megabyte each
+VAL = "val"
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The budget of least total cost, and on which cases it was found."""
+
+    budget: float
+    value: float
+    split: str
+    n: int
+
+
+@lru_cache(16)
+def errors(about: Scenario) -> Errors:
+    """How likely everybody is to err on each case of the slice."""
+    return store.error_model(about.run).predict(about.slice(store.cohort()))
+
+
+@lru_cache(32)
+def desk(about: Scenario, away: tuple[str, ...], routed: Costs) -> Desk:
+    """The worklist of the slice with those who are there, routed for these costs."""
+    run, cases = store.run(about.run), about.slice(store.cohort())
+    present = Limits(away=away).present(cases.manifest)
+    outcome = store.evidence(about).outcomes[about.run]
+    if outcome.policy is None:
+        raise UserError(f"run {about.run}: it keeps no policy; make the run anew")
+    if outcome.endings is None:
+        own = desk_of(mean_policy(outcome.policy), cases, run.rule, present)
+        return own if routed == run.costs else for_costs(own, errors(about), run.costs, routed)
+    if present.all() and routed == run.costs:
+        return desk_of(mean_policy(outcome.policy), cases, run.rule, present, outcome.endings.together())
+    # What a method asks next depends on who is there and on the costs: it decides anew.
+    wanted, there = replace(run, costs=routed), cases.with_available(present)
+    endings = endings_of(wanted, there)
+    policy = mean_policy(policy_of(wanted, there))
+    return desk_of(policy, there, run.rule, present, endings and endings.together())
+
+
+def routed_costs(about: Scenario, setting: Setting) -> Costs:
+    """The costs that cases are routed for: the run's own unless asked otherwise."""
+    return setting.costs if setting.for_costs else store.run(about.run).costs
+
+
+def desk_for(about: Scenario, setting: Setting) -> Desk:
+    """The worklist a setting is about."""
+    return desk(about, setting.limits.away, routed_costs(about, setting))
+
+
+def urgent(about: Scenario, setting: Setting) -> Bools:
+    """Which cases may use the reserve, [N]."""
+    return most_urgent(errors(about), setting.costs, setting.urgent)
+
+
+def expected(about: Scenario, setting: Setting) -> Floats:
+    """What every action is expected to cost, [N, 1 + M]."""
+    return expected_costs(errors(about), setting.costs)
+
+
+@lru_cache(KEPT)
+def told(about: Scenario, setting: Setting) -> Judged:
+    """What a setting comes to."""
+    chosen = urgent(about, setting) if setting.limits.reserve else None
+    day = dayplan.carried_out(desk_for(about, setting), setting, chosen)
+    return dayplan.judged(day, store.weights(about))
+
+
+def curve(about: Scenario, setting: Setting) -> pd.DataFrame:
+    """Cost at every budget, without limits on places."""
+    return _curve(about, _kind(setting))
+
+
+def backdrop(about: Scenario, setting: Setting) -> Drawing:
+    """The curve as drawn, with what does not move: the optimum, and routers trained for a budget."""
+    return _backdrop(about, _kind(setting))
+
+
+def optimum(about: Scenario, setting: Setting) -> Optimum | None:
+    """The cheapest budget on the val cases of the same cohorts, not on those it is judged by; none without any."""
+    try:
+        return _optimum(replace(about, split=VAL), _kind(setting))
+    except EmptyCohort:
+        return None
+
+
+def hindsight(about: Scenario, setting: Setting) -> Optimum:
+    """The cheapest budget on the slice itself, known only afterwards."""
+    return _optimum(about, _kind(setting))
+
+
+@lru_cache(64)
+def cohorts(about: Scenario, before: Setting, after: Setting) -> pd.DataFrame:
+    """What a change of setting does to each cohort."""
+    cases = about.slice(store.cohort())
+    return dayplan.by_cohort(told(about, before).day, told(about, after).day, cases, store.weights(about))
+
+
+def members(about: Scenario) -> int:
+    """How many trained copies decide together."""
+    return store.run(about.run).members
+
+
+def _kind(setting: Setting) -> Setting:
+    """What a curve depends on: roster, costs and the kind of budget, but no places and no number."""
+    limits = setting.limits
+    kind = Limits(budget=1.0, soft=limits.soft, by_cohort=limits.by_cohort, away=limits.away)
+    return replace(setting, limits=kind, urgent=0)
+
+
+@lru_cache(64)
+def _curve(about: Scenario, kind: Setting) -> pd.DataFrame:
+    return operating_curve(desk_for(about, kind), kind.limits, kind.costs, store.weights(about))
+
+
+@lru_cache(64)
+def _optimum(about: Scenario, kind: Setting) -> Optimum:
+    known = desk_for(about, kind)
+    best = cheapest(operating_curve(known, kind.limits, kind.costs, points=FINE))
+    return Optimum(float(best["budget"]), float(best["value"]), about.split, len(known.cohort))
+
+
+@lru_cache(64)
+def _backdrop(about: Scenario, kind: Setting) -> Drawing:
+    rows, best = _curve(about, kind), optimum(about, kind)
+    place = None
+    if best is not None:
+        total = rows[rows["metric"] == "TotalCost"]
+        share = float(np.interp(best.budget, total["budget"], total["sent"] / total["n"]))
+        place = (share, f"optimum of the {best.split} cases")
+    return figures.cost_curve(rows, place, trained_for_budgets(about, kind))
+
+
+@lru_cache(64)
+def longest_list(about: Scenario, away: tuple[str, ...], routed: Costs) -> int:
+    """The readings of the busiest reader if every case is sent and nobody is ever full."""
+    known = desk(about, away, routed)
+    first = known.preference.argmax(-1)[np.isfinite(known.preference).any(-1)]
+    return int(np.bincount(first, minlength=1).max())
+
+
+def has_trained(about: Scenario, setting: Setting) -> bool:
+    """Whether routers trained for a budget were judged on these cases by these costs."""
+    return about.is_whole and setting.costs == store.cohort().manifest.default_costs()
+
+
+def trained_for_budgets(about: Scenario, setting: Setting) -> pd.DataFrame | None:
+    """The study's routers that were trained for a budget; none where they were judged on other cases or costs.
+
+    Columns: method, title, deferral (hard), metric, value, low, high.
+    """
+    if not has_trained(about, setting):
+        return None
+    rows = store.ablation("budget")
+    deferral = rows[rows["metric"] == "DeferHard"].set_index("method")["value"]
+    shown = rows[rows["metric"].isin(["TotalCost", "ClinicalCost"])]
+    columns = ["method", "title", "deferral", "metric", "value", "low", "high"]
+    return shown.assign(deferral=shown["method"].map(deferral).astype(np.float64))[columns].reset_index(drop=True)

@@ -1,0 +1,21 @@
+"""Budget: what if we could send fewer?"""
+
+import streamlit as st
+
+from mpd2.studio import budget_after, budget_controls, budget_live, budget_store, frame
+from mpd2.studio import budget_state as state
+from mpd2.studio import texts_budget as texts
+
+about = frame.open_page("budget")
+refused = state.refused()
+if refused:
+    st.warning(refused, icon=":material/block:")
+state.write_link()
+budget_controls.days(about)
+budget_live.draw(about)
+st.caption(texts.TOGETHER.format(members=budget_store.members(about)))
+budget_controls.draw(about)
+budget_after.cohorts(about)
+budget_after.moved(about)
+budget_after.side_by_side(about)
+budget_after.worklist(about)

@@ -1,0 +1,96 @@
+"""Robustness: does it hold elsewhere?"""
+
+import streamlit as st
+
+from mpd2.elsewhere import resplit_words, transfer_words
+from mpd2.figures import robustness as figures
+from mpd2.figures.common import METRIC_NAMES
+from mpd2.findings import Figures
+from mpd2.resplits import METRICS
+from mpd2.studio import frame, guarantee_view, store, tables_view, widgets
+from mpd2.tables import ALL
+
+TABLES = ("resplits", "rivals", "transfer", "recalibration")
+
+about = frame.open_page("robustness")
+tables = {name: store.ablation(name) for name in TABLES}
+told = Figures(tables, store.cohort().manifest)
+st.caption(
+    "Every method is fitted and chosen anew each time, and judged once on cases it has not seen. The slice chosen in "
+    "the sidebar does not change these figures."
+)
+
+
+@st.fragment
+def resplits() -> None:
+    """Every method over random resplits."""
+    st.subheader("On other splits of the cases", anchor=False)
+    st.markdown(resplit_words(told))
+    metric = st.selectbox("Figure", METRICS, format_func=METRIC_NAMES.__getitem__, key="resplit_metric", width=300)
+    rows = tables["resplits"]
+    rows = rows[rows["cohort"] == ALL]
+    against = told.titles[tables["rivals"]["reference"].iloc[0]]
+    levels, differences = st.columns(2)
+    with levels:
+        widgets.chart(
+            figures.resplits(rows, metric, about.run),
+            table=rows[rows["metric"] == metric],
+            key="resplits",
+            alt_text=f"Mean {METRIC_NAMES[metric]} of every method over resplits, with intervals",
+        )
+    with differences:
+        widgets.chart(
+            figures.rivals(tables["rivals"], metric, about.run, against),
+            table=tables["rivals"][tables["rivals"]["metric"] == metric],
+            key="rivals",
+            alt_text=f"Difference in {METRIC_NAMES[metric]} of every method from {against}, resplit by resplit",
+        )
+    st.caption(
+        f"{tables_view.HELP[metric]} Intervals are Student's 95 % over n = {rows['n'].min()} to {rows['n'].max()} "
+        "resplits, widened for the cases that resplits share. Where an interval on the right leaves out the line, the "
+        "difference is beyond chance. Green diamonds: the active run; orange squares: the AI alone."
+    )
+
+
+@st.fragment
+def new_cohort() -> None:
+    """A cohort nobody learned from, and what local cases buy."""
+    st.subheader("In a cohort nobody learned from", anchor=False)
+    st.markdown(transfer_words(told))
+    key = st.segmented_control(
+        "New cohort",
+        list(dict.fromkeys(tables["transfer"]["cohort"])),
+        default=tables["transfer"]["cohort"].iloc[0],
+        required=True,
+        format_func=told.cohorts.__getitem__,
+        key="new_cohort",
+        bind="query-params",
+        help="Learned from are the other cohorts' train and val cases; judged are this one's test cases.",
+    )
+    cold, curve = (tables[name][tables[name]["cohort"] == key] for name in ("transfer", "recalibration"))
+    name = told.cohorts[key]
+    left, right = st.columns(2)
+    with left:
+        widgets.chart(
+            figures.transfer(cold, name, about.run),
+            table=cold,
+            key="transfer",
+            alt_text=f"Total cost of every method with {name} new, and when it was learned from",
+        )
+    with right:
+        widgets.chart(
+            figures.recalibration(curve, name),
+            table=curve,
+            key="recalibration",
+            alt_text=f"Total cost in {name} by the number of labelled local cases in training",
+        )
+    st.caption(
+        f"Left: n = {cold['n'].min()} to {cold['n'].max()} resplits. Right: n = {curve['n'].max()} draws of local "
+        "cases, added to the other cohorts' cases. Bars and bands are 95 % intervals, widened for shared cases."
+    )
+
+
+resplits()
+new_cohort()
+st.subheader("What can be promised about glaucoma no reader sees", anchor=False)
+guarantee_view.panel(about.run)

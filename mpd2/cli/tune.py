@@ -25,7 +25,7 @@ from mpd2.files import replacing
 from mpd2.progress import LOG_EVERY
 from mpd2.tuning import tables
 from mpd2.tuning.space import SPACE
-from mpd2.tuning.storage import connect
+from mpd2.tuning.storage import connected
 from mpd2.tuning.study import Plan, Standing, Tell, Worker, best_trial, open_study, trial_config
 
 KEPT_SEEDS = 10  # routers the best configuration is trained with again
@@ -43,23 +43,21 @@ def run(args: Namespace) -> int:
         base=base.but(training__epochs=args.epochs), seeds=seeds, seed=args.seed, fingerprint=cohort.fingerprint
     )
     name = args.study or args.preset
-    study = open_study(connect(args.storage), name, plan)
     start = perf_counter()
-    worker = Worker(study, plan, cohort, args.trials, args.batch, args.device)
-    with stopped_by_signals(name), study_bar() as tell:
-        worker.run(tell)
-    best = best_trial(study)
-    config = trial_config(best, plan).but(training__epochs=base.training.epochs)
-    if args.json:
-        print_json(summary(study, config) | {"seconds": perf_counter() - start})
-    else:
-        print(describe(study, perf_counter() - start))
+    with connected(args.storage) as storage, stopped_by_signals(name):
+        study = open_study(storage, name, plan)
+        with study_bar() as tell:
+            Worker(study, plan, cohort, args.trials, args.batch, args.device).run(tell)
+        config = trial_config(best_trial(study), plan).but(training__epochs=base.training.epochs)
+        seconds = perf_counter() - start
+        if args.json:
+            print_json(summary(study, config) | {"seconds": seconds})
+        else:
+            print(describe(study, seconds))
     if args.keep:
-        preset = write_config(config, args.keep)
-        print(f"the configuration of trial {best.number}: {preset}")
-        keep_population(
-            cohort, [config.but(seed=base.seed + i) for i in range(KEPT_SEEDS)], args.keep, args.device
-        )
+        print(f"\nthe best configuration: {write_config(config, args.keep)}")
+        seeds = range(base.seed, base.seed + KEPT_SEEDS)
+        keep_population(cohort, [config.but(seed=seed) for seed in seeds], args.keep, args.device)
     return 0
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from time import sleep
 
@@ -15,6 +17,17 @@ from mpd2.errors import UserError
 
 PATIENCE = 60  # seconds to wait for another process that writes to the same file
 TRIES = 5  # to set up the tables of a database, which another worker may do at the same moment
+
+
+@contextmanager
+def connected(place: str) -> Iterator[RDBStorage]:
+    """The storage at a place, with its connections closed when the block ends."""
+    storage = connect(place)
+    try:
+        yield storage
+    finally:
+        storage.remove_session()
+        storage.engine.dispose()
 
 
 def connect(place: str) -> RDBStorage:

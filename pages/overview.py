@@ -35,8 +35,7 @@ told = Figures({name: store.table(name, about) for name in ("overall", "paired",
 def answer() -> None:
     """The sentence and the five numbers."""
     st.markdown(f"**{headlines.headline(told, about.run)}** {headlines.errors(told, about.run)}")
-    curves = store.table("deferral", about)
-    curves = curves[curves["method"] == about.run]
+    curves = store.table("deferral", about).query("method == @about.run")
     with st.container(horizontal=True):
         for number in headlines.key_numbers(told, about.run):
             curve = curves.loc[curves["metric"] == number.metric, "value"].tolist()

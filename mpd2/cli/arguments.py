@@ -294,7 +294,8 @@ def _add_bench(new: AddParser) -> None:
         "Measure speed and memory.",
         "  python -m mpd2 bench train --json\n"
         "  python -m mpd2 bench route --json\n"
-        "  python -m mpd2 bench ui --json",
+        "  python -m mpd2 bench ui --json\n"
+        "  python -m mpd2 bench lab --json",
     )
     subjects = command.add_subparsers(dest="subject", metavar="SUBJECT", required=True).add_parser
     train = _command(
@@ -333,6 +334,20 @@ def _add_bench(new: AddParser) -> None:
     )
     ui.add_argument("--visits", type=count, default=50, help="visits to time, after one to each page (default: 50)")
     _add_json(ui)
+    lab = _command(
+        subjects,
+        "lab",
+        "time the lab: training, tuning and those who look at other pages meanwhile",
+        "Seconds from the press of Train to the first epoch on screen, of 10 routers for 150 epochs, of a study, and\n"
+        "of all ablations (extrapolated from a few epochs); and how long a change on another page takes another\n"
+        "visitor, with and without a training. Needs Chromium and playwright (requirements-dev.txt).",
+        "  python -m mpd2 bench lab --json\n"
+        "  python -m mpd2 bench lab --trials 20 --reruns 10",
+    )
+    lab.add_argument("--table", type=Path, default=TABLE, help=f"CSV or Parquet file (default: {TABLE})")
+    lab.add_argument("--trials", type=count, default=80, help="trials of the study (default: 80)")
+    lab.add_argument("--reruns", type=count, default=30, help="changes of the other visitor (default: 30)")
+    _add_json(lab)
 
 
 def _add_table(command: ArgumentParser) -> None:

@@ -86,6 +86,28 @@ def describe_route(found: dict[str, Any]) -> str:
     return f"{aligned([('milliseconds', 'median', '95 %', 'CPU'), *rows])}\n\ntime grows as: {growth}"
 
 
+def describe_lab(found: dict[str, Any]) -> str:
+    """The times of the lab as text."""
+    ten, study, ablations = found["ten_seeds"], found["study"], found["three_ablations"]
+    rows = [
+        ("press to first epoch on screen", f"{found['press_to_first_epoch_on_screen_seconds']:.1f}"),
+        (f"{ten['routers']} routers for {ten['epochs']} epochs", f"{ten['seconds']:.0f}"),
+        (f"a study of {study['trials']} trials", f"{study['seconds']:.0f}"),
+        (
+            f"all ablations, {ablations['routers']} routers, extrapolated from {ablations['extrapolated_from_epochs']} "
+            "epochs",
+            f"{ablations['seconds_extrapolated']:.0f}",
+        ),
+    ]
+    others = found["rerun_seconds_of_another_visitor"]
+    visits = [(words, *(f"{others[words][part]:.2f}" for part in ("p50", "p95"))) for words in ("idle", "training")]
+    return "\n\n".join([
+        aligned([("seconds", ""), *rows]),
+        aligned([("another visitor's change, seconds", "median", "95 %"), *visits]),
+        f"while training the 95 % are {others['ratio_p95']:.1f} times as long",
+    ])
+
+
 def _words(key: str) -> str:
     return key.replace("_as_", " against ").replace("population_", "population of ")
 
@@ -102,9 +124,16 @@ def _measure_ui(args: Namespace) -> dict[str, Any]:
     return bench_ui(args.visits)
 
 
+def _measure_lab(args: Namespace) -> dict[str, Any]:
+    from mpd2.bench.lab import bench_lab  # brings Optuna, which nothing else here needs
+
+    return bench_lab(cohort_of(args.table), args.table, args.trials, args.reruns)
+
+
 SUBJECTS: dict[str, tuple[Callable[[Namespace], dict[str, Any]], Callable[[dict[str, Any]], str]]] = {
     "train": (_measure_training, describe_training),
     "route": (_measure_routing, describe_route),
     "ui": (_measure_ui, describe_ui),
+    "lab": (_measure_lab, describe_lab),
 }
 """How each subject is measured and told."""

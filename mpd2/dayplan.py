@@ -13,7 +13,7 @@ from mpd2.cohort import Cohort
 from mpd2.findings import Estimate
 from mpd2.intervals import bootstrap, observed, paired_difference, percentiles
 from mpd2.metrics import METRICS, Tally, load_of, tally
-from mpd2.operating import Desk, plan_at
+from mpd2.operating import Desk, plan_at, soft_deferral
 from mpd2.planning import Plan
 from mpd2.policy import Decisions
 from mpd2.setting import Setting
@@ -32,7 +32,7 @@ class DayPlan:
     plan: Plan
     decisions: Decisions  # [N]
     tally: Tally  # [N, C] under the setting's costs
-    soft: Floats  # [N] probability of deferral at the plan's price
+    soft: Floats  # [N] probability of deferral
     load: Ints  # [M] readings of each reader
 
     @property
@@ -51,7 +51,8 @@ def carried_out(desk: Desk, setting: Setting, urgent: Bools | None = None) -> Da
     made = plan_at(desk, setting.limits, urgent)
     decisions = made.decisions(desk.cohort, desk.endings)
     counted = tally(desk.cohort, decisions, setting.costs)
-    return DayPlan(setting, made, decisions, counted, desk.soft(made.price), load_of(decisions, desk.cohort.readers))
+    soft = soft_deferral(desk, setting.limits, made)
+    return DayPlan(setting, made, decisions, counted, soft, load_of(decisions, desk.cohort.readers))
 
 
 @dataclass(frozen=True, eq=False)

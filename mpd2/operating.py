@@ -21,7 +21,7 @@ from mpd2.limits import Limits
 from mpd2.metrics import COUNTS, tally
 from mpd2.planning import Plan, places_for, plan, soft_price
 from mpd2.policy import Endings, Policy, Rule, act, preferences
-from mpd2.recosting import exchange_rate, recosted, savings
+from mpd2.recosting import exchange_rate, recosted, reordered, savings
 from mpd2.reliability import Errors, expected_costs
 
 POINTS = 51  # budgets a curve is drawn at
@@ -36,7 +36,12 @@ class Desk:
     cohort: Cohort
     defer: Floats  # [N] d of all members together
     preference: Floats  # [N, M] log-odds of asking each reader against keeping the AI
+    order: Floats  # [N, M] the same decisions, and which case is next as a hard budget moves
     endings: Endings | None = None  # [N]; none where whoever is asked has the last word
+
+    def wish(self, soft: bool) -> Floats:
+        """By what a soft or a hard budget tells cases and readers apart, [N, M]."""
+        return self.preference if soft else self.order
 
     def soft(self, price: Floats) -> Floats:
         """The probability of deferral of each case at a price in log-odds, [N]."""
@@ -44,10 +49,19 @@ class Desk:
         return np.where(self.defer > 0, expit(odds), 0.0)
 
 
-def desk_of(policy: Policy, cohort: Cohort, rule: Rule, present: Bools, endings: Endings | None = None) -> Desk:
-    """The worklist of one policy, [N], with those readers who are there, [M]."""
+def desk_of(
+    policy: Policy,
+    cohort: Cohort,
+    rule: Rule,
+    present: Bools,
+    endings: Endings | None = None,
+    saving: Floats | None = None,
+) -> Desk:
+    """The worklist of one policy, [N], with those readers who are there, [M]; an expected `saving` orders it."""
     under = policy.under(present)
-    return Desk(cohort, under.defer, preferences(under, rule), endings)
+    preference = preferences(under, rule)
+    order = preference if saving is None else reordered(preference, saving)
+    return Desk(cohort, under.defer, preference, order, endings)
 
 
 def for_costs(desk: Desk, errors: Errors, trained: Costs, wanted: Costs) -> Desk:
@@ -57,16 +71,24 @@ def for_costs(desk: Desk, errors: Errors, trained: Costs, wanted: Costs) -> Desk
     moved = recosted(desk.preference, errors, trained, wanted, rate)
     somebody = there.any(-1)
     step = np.where(somebody, moved.max(-1), 0.0) - np.where(somebody, desk.preference.max(-1), 0.0)
-    return replace(desk, preference=moved, defer=desk.soft(-step))
+    return replace(desk, preference=moved, order=reordered(moved, savings(errors, wanted)), defer=desk.soft(-step))
 
 
 def plan_at(desk: Desk, limits: Limits, urgent: Bools | None = None) -> Plan:
     """The plan under limits; as `planning.reroute` where the desk is that of a policy."""
     if not limits.soft or limits.budget is None:
-        return plan(desk.preference, desk.cohort, limits, urgent)
+        return plan(desk.order, desk.cohort, limits, urgent)
     price = soft_price(desk.defer, limits.budget, _strata(desk, limits))
     rest = replace(limits, budget=None, soft=False, by_cohort=False)
     return plan(desk.preference, desk.cohort, rest, urgent, price)
+
+
+def soft_deferral(desk: Desk, limits: Limits, made: Plan) -> Floats:
+    """The probability of deferral of each case, [N], at the price by which the policy alone would send as many."""
+    if limits.soft:
+        return desk.soft(made.price)
+    sent = float((made.action > 0).mean())
+    return desk.soft(plan(desk.preference, desk.cohort, Limits(budget=sent)).price)
 
 
 def most_urgent(errors: Errors, costs: Costs, cases: int) -> Bools:
@@ -87,7 +109,7 @@ def operating_curve(
     """
     cohort, budgets = desk.cohort, np.linspace(0, 1, points)
     entry = _entries(desk, limits, budgets)  # [N]
-    kept, change = _amounts(desk, costs)  # [N, 2] each
+    kept, change = _amounts(desk, limits, costs)  # [N, 2] each
     value = _along(np.ones((1, len(cohort))), entry, kept, change, points)[0]
     ends = np.full((2, *value.shape), np.nan)
     if weights is not None:
@@ -113,7 +135,7 @@ def cheapest(curve: pd.DataFrame) -> pd.Series[float]:
 
 def _entries(desk: Desk, limits: Limits, budgets: Floats) -> Ints:
     """The first of the budgets at which each case is sent, [N]; as many as there are where none is large enough."""
-    best = desk.preference.max(-1)
+    best = desk.wish(limits.soft).max(-1)
     if limits.soft:
         prices = np.array([soft_price(desk.defer, share, _strata(desk, limits)) for share in budgets])  # [P, N]
         return (best <= prices).sum(0)
@@ -129,10 +151,10 @@ def _entries(desk: Desk, limits: Limits, budgets: Floats) -> Ints:
     return np.where(np.isfinite(best), (room[:, stratum] <= rank).sum(0), len(budgets))
 
 
-def _amounts(desk: Desk, costs: Costs) -> tuple[Floats, Floats]:
+def _amounts(desk: Desk, limits: Limits, costs: Costs) -> tuple[Floats, Floats]:
     """Clinical cost and fees of each case if it is kept, and how much more if it is sent, [N, 2] each."""
-    possible = np.isfinite(desk.preference).any(-1)
-    sent = np.where(possible, desk.preference.argmax(-1) + 1, 0)
+    wish = desk.wish(limits.soft)
+    sent = np.where(np.isfinite(wish).any(-1), wish.argmax(-1) + 1, 0)
     columns = [COUNTS.index("clinical"), COUNTS.index("fees")]
     kept, asked = (
         tally(desk.cohort, act(action, desk.cohort, desk.endings), costs).cases[:, columns]

@@ -22,6 +22,7 @@ from mpd2.figures.drawing import Drawing
 from mpd2.limits import Limits
 from mpd2.methods import endings_of, policy_of
 from mpd2.operating import FINE, Desk, cheapest, desk_of, for_costs, most_urgent, operating_curve
+from mpd2.recosting import savings
 from mpd2.reliability import Errors, expected_costs
 from mpd2.setting import Setting
 from mpd2.studio import store
@@ -57,7 +58,8 @@ def desk(about: Scenario, away: tuple[str, ...], routed: Costs) -> Desk:
     if outcome.policy is None:
         raise UserError(f"run {about.run}: it keeps no policy; make the run anew")
     if outcome.endings is None:
-        own = desk_of(mean_policy(outcome.policy), cases, run.rule, present)
+        saving = savings(errors(about), run.costs)
+        own = desk_of(mean_policy(outcome.policy), cases, run.rule, present, saving=saving)
         return own if routed == run.costs else for_costs(own, errors(about), run.costs, routed)
     if present.all() and routed == run.costs:
         return desk_of(mean_policy(outcome.policy), cases, run.rule, present, outcome.endings.together())
@@ -165,7 +167,7 @@ def _backdrop(about: Scenario, kind: Setting) -> Drawing:
 def longest_list(about: Scenario, away: tuple[str, ...], routed: Costs) -> int:
     """The readings of the busiest reader if every case is sent and nobody is ever full."""
     known = desk(about, away, routed)
-    first = known.preference.argmax(-1)[np.isfinite(known.preference).any(-1)]
+    first = known.order.argmax(-1)[np.isfinite(known.order).any(-1)]
     return int(np.bincount(first, minlength=1).max())
 
 

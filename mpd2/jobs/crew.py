@@ -71,6 +71,16 @@ def next_worker() -> Worker:
         return worker
 
 
+def put_back(worker: Worker) -> None:
+    """Let a worker that got no job wait for the next one."""
+    global _spare
+    with _lock:
+        if _spare is None:
+            _spare = worker
+        else:
+            worker.dismiss()
+
+
 def let_go() -> None:
     """End the worker that waits, if there is one."""
     global _spare

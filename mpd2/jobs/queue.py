@@ -90,7 +90,7 @@ def _start(job: Job) -> None:
         news = {"state": "running", "process": worker.process.pid, "attempts": before.attempts + 1}
         job.write(before.model_copy(update=news))  # first: once it has the job, only the worker writes
     except UserError:
-        worker.dismiss()
+        crew.put_back(worker)
         raise
     else:
         worker.give(job, lock)

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from mpd2.studio import case_find, case_note, case_store, case_view, case_whatif, frame
+from mpd2.studio import case_chain, case_find, case_note, case_store, case_view, case_whatif, frame
 
 about = frame.open_page("case")
 case_id = case_find.choose_case(about)
@@ -10,7 +10,7 @@ facts = case_store.facts(about, case_id)
 
 card, drawing, words = st.columns([5, 3, 5], gap="medium")
 with card:
-    case_view.decision(facts)
+    case_chain.decision(facts) if case_chain.goes_on(facts) else case_view.decision(facts)
 with drawing:
     case_view.eye(facts)
 with words:
@@ -19,6 +19,8 @@ with words:
         case_note.note(facts)
         other = case_find.choose_pinned(about, case_id)
 
+if case_chain.goes_on(facts):
+    case_chain.chain(facts)
 left, right = st.columns(2, gap="large")
 with left:
     case_view.policy(facts)

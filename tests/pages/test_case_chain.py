@@ -1,0 +1,61 @@
+"""A run that goes on asking tells its steps on the Case page, and every page takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from places import DATA
+from streamlit.testing.v1 import AppTest
+
+from mpd2.cohort import Cohort
+from mpd2.policy import NOBODY, route
+from mpd2.runs import load_endings, load_predictions, load_run
+
+OpenPage = Callable[..., AppTest]
+PLUS, TITLE = "mpd2-plus", "MPD²+"
+
+
+def texts(app: AppTest) -> str:
+    kinds = (app.title, app.subheader, app.markdown, app.caption, app.info, app.warning, app.error)
+    return "\n".join(element.value for kind in kinds for element in kind)
+
+
+@pytest.fixture(scope="module")
+def asked(benchmark: Cohort) -> dict[int, str]:
+    """By how many readers all members ask about it, the first such val case."""
+    val, folder = benchmark.subset(split="val"), DATA / "runs" / PLUS
+    run = load_run(folder)
+    made = route(load_predictions(folder, run, val), val, run.rule, load_endings(folder, run, val))
+    count = (made.consulted != NOBODY).sum(-1)  # [E, N]
+    alike = (count == count[0]).all(0)
+    return {number: str(val.ids[np.flatnonzero(alike & (count[0] == number))[0]]) for number in (0, 1, 2)}
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_the_steps_are_told_from_how_common_glaucoma_is_to_the_label(
+    number: int, asked: dict[int, str], open_page: OpenPage
+) -> None:
+    page = open_page("case", run=TITLE, split="val", case=asked[number])
+    assert not page.exception
+    told = texts(page)
+    assert "Step by step" in told
+    assert ("Decide now" in told) == (number == 0)
+    steps = next(frame.value for frame in page.dataframe if "probability" in frame.value)
+    assert len(steps) == 2 + number
+    assert steps["known"].iloc[0] == "How common glaucoma is"
+    assert all(" says " in known for known in steps["known"].iloc[2:])
+    assert steps["next"].iloc[-1].startswith("decide")
+    assert "ends as" in told
+
+
+def test_other_runs_have_no_steps(asked: dict[int, str], open_page: OpenPage) -> None:
+    assert "Step by step" not in texts(open_page("case", split="val", case=asked[0]))
+
+
+@pytest.mark.parametrize("key", ["overview", "risk", "map", "readers"])
+def test_every_page_takes_it(key: str, open_page: OpenPage) -> None:
+    page = open_page(key, run=TITLE)
+    assert not page.exception
+    assert f"{TITLE} on the test cases" in texts(page)

@@ -14,6 +14,7 @@ import pandas as pd
 from mpd2.arrays import Bools, Floats, Ints
 from mpd2.cohort import STATE, UNKNOWN, Cohort
 from mpd2.errors import EmptyCohort, UserError
+from mpd2.intervals import wilson
 from mpd2.logistic import fit_logistic, sigmoid
 
 MEASURED = ("logit_0", "logit_1", "vim_risk_z", "quality_risk", "vCDR", "aCDR")
@@ -113,16 +114,14 @@ def _bins(key: str, predicted: np.ndarray, truth: np.ndarray, bins: int) -> pd.D
     place = _places(predicted, bins)
     n = np.bincount(place)
     observed = np.bincount(place, truth) / n
-    z = 1.96
-    centre = (observed + z**2 / (2 * n)) / (1 + z**2 / n)
-    reach = z / (1 + z**2 / n) * np.sqrt(observed * (1 - observed) / n + (z / (2 * n)) ** 2)
+    low, high = wilson(np.bincount(place, truth), n)
     return pd.DataFrame({
         "cohort": key,
         "bin": np.arange(len(n)) + 1,
         "predicted": np.bincount(place, predicted) / n,
         "observed": observed,
-        "low": np.minimum(centre - reach, observed),
-        "high": np.maximum(centre + reach, observed),
+        "low": low,
+        "high": high,
         "n": n,
     })  # fmt: skip
 

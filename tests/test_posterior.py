@@ -59,7 +59,7 @@ def test_a_perfect_probability_has_no_error_beyond_chance(benchmark: Cohort) -> 
     assert row["ece"] == pytest.approx(row["by_chance"], abs=0.01)
     curve = reliability_curve(probability, cohort).query("cohort == @OVERALL")
     assert curve["n"].sum() == len(cohort)
-    assert ((curve["low"] <= curve["observed"]) & (curve["observed"] <= curve["high"])).all()
+    assert ((curve["low"] < curve["observed"]) & (curve["observed"] < curve["high"])).all()
     assert ((curve["low"] <= curve["predicted"]) & (curve["predicted"] <= curve["high"])).mean() >= 0.7
     assert curve["predicted"].is_monotonic_increasing
 

@@ -91,6 +91,7 @@ def reproduce(study: Study, names: Sequence[str], force: bool, tell: Tell, say: 
             if why not in ORDINARY:
                 say(f"{why.partition(';')[0]}: made anew")
         ledger = ledger_of(study)
+        ledger.sweep()
         rounds = ledger.missing(rounds_of(study, stale))
         seconds = {name: _seconds(study, name) for name in runs} | {one.title: _to_play(ledger, one) for one in rounds}
         pace = _Pace(seconds | {name: _seconds(study, name) for name in stale}, tell)
@@ -114,6 +115,7 @@ def reproduce(study: Study, names: Sequence[str], force: bool, tell: Tell, say: 
 def play(ledger: Ledger, rounds: Sequence[Round], tell: Tell) -> list[Round]:
     """Play the rounds that are missing, and nothing else; what was played."""
     with _alone(ledger.study.workshop):
+        ledger.sweep()
         missing = ledger.missing(rounds)
         pace = _Pace({one.title: _to_play(ledger, one) for one in missing}, tell)
         for one in missing:

@@ -91,6 +91,11 @@ class Ledger:
         with replacing(self._path(one, dealt)) as draft:
             draft.write_text(rows.to_json(orient="split", index=False, double_precision=15), encoding="utf-8")
 
+    def sweep(self) -> None:
+        """Remove what a killed round could not put in its place."""
+        for draft in self.folder.glob(".*"):
+            draft.unlink()
+
     def found(self, rounds: Iterable[Round]) -> pd.DataFrame:
         """What rounds found, mean over members: method, number, new, local, cohort ("all" or its key) and FOUND."""
         parts = [self._read(one) for one in rounds]

@@ -30,13 +30,14 @@ from mpd2.embedding import Map, MapParameters, Space
 from mpd2.errors import UserError
 from mpd2.methods.router import Mpd2
 from mpd2.policy import Policy
-from mpd2.reproduce import chosen, reproduce, to_make
+from mpd2.reproduce import chosen, reproduce, rounds_of, to_make
 from mpd2.results import results
 from mpd2.runs import load_predictions, load_run, save_run
 from mpd2.studies import ABLATIONS_RUN, Study
 
 OF_ABLATIONS = [name for name, table in TABLES.items() if table.of_ablations]
 OF_METHODS = [name for name in TABLES if name not in OF_ABLATIONS]
+OF_RUNS = [name for name in OF_METHODS if TABLES[name].rounds is None]
 SHIPPED = 25 * 2**20  # bytes that runs, tables and map may take
 
 
@@ -80,7 +81,7 @@ def test_a_study_makes_every_run_and_table_and_tells_the_results(finished: Path)
     assert names(finished) == ["RESULTS.md", "build", "data"]
     assert names(finished / "data" / "runs") == sorted(study.contenders)
     assert names(finished / "data" / "tables") == sorted(["index.json", *(f"{name}.csv" for name in TABLES)])
-    assert names(study.workshop) == ["ablations", "lock"]
+    assert names(study.workshop) == ["ablations", "lock", "rounds"]
     assert not any(len(read_table(study.data, name)) == 0 for name in TABLES)
 
 
@@ -159,7 +160,7 @@ def test_a_run_that_says_something_else_makes_its_tables_out_of_date(place: Path
     shutil.copytree(other.folder("random-reader"), study.folder("random-reader"))
     runs, stale = to_make(Inventory(study), EVERY_TABLE)
     assert runs == {}
-    assert list(stale) == OF_METHODS
+    assert list(stale) == OF_RUNS
 
 
 # What is damaged
@@ -243,7 +244,7 @@ def test_a_killed_study_goes_on_where_it_was_to_the_same_end(tmp_path: Path, fin
     assert done == [*EVERY_TABLE[EVERY_TABLE.index("collapse") :], "RESULTS.md"]
     assert births(study) == trained
     assert contents(tmp_path) == contents(finished)
-    assert names(study.workshop) == ["ablations", "lock"]
+    assert names(study.workshop) == ["ablations", "lock", "rounds"]
 
 
 def test_a_training_goes_on_after_its_last_checkpoint(tmp_path: Path) -> None:
@@ -284,7 +285,8 @@ def test_two_at_once_do_not_get_into_each_others_way(place: Path) -> None:
 
 def test_every_step_is_counted_and_the_time_left_runs_out(log: Log, finished: Path) -> None:
     study, told = study_in(finished / "data"), log.standings
-    steps = [*study.contenders, ABLATIONS_RUN, *TABLES]
+    rounds = dict.fromkeys(one.title for one in rounds_of(study, TABLES))
+    steps = [*study.contenders, ABLATIONS_RUN, *rounds, *TABLES]
     assert list(dict.fromkeys((s.step, s.name) for s in told)) == list(enumerate(steps, 1))
     assert {s.steps for s in told} == {len(steps)}
     assert np.diff([s.done for s in told]).min() >= 0

@@ -12,6 +12,7 @@ from pathlib import Path
 import killed_rounds
 import numpy as np
 import pytest
+from disk import names
 from killed_rounds import ROUNDS, WHOLE, ledger_in
 from tiny_study import CHANGES, DATA, few_cases, quick
 
@@ -63,9 +64,11 @@ def test_a_killed_series_goes_on_with_the_round_it_was_killed_in(tmp_path: Path)
     assert done.returncode == -signal.SIGKILL, done.stderr
     ledger = ledger_in(tmp_path / "data")
     assert ledger.missing(ROUNDS) == ROUNDS[WHOLE:]
+    assert len(names(ledger.folder)) == WHOLE + 1  # with a draft
     steps = []
     play(ledger, ROUNDS, lambda standing: steps.append(standing.name))
     assert steps == [one.title for one in ROUNDS[WHOLE:]]
+    assert len(names(ledger.folder)) == len(ROUNDS)
     whole = ledger_in(tmp_path / "whole" / "data")
     play(whole, ROUNDS, lambda standing: None)
     assert ledger.found(ROUNDS).equals(whole.found(ROUNDS))

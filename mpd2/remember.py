@@ -66,7 +66,7 @@ def fingerprint(value: object) -> bytes:
 
 def _as_bytes(table: pd.DataFrame) -> memoryview:
     """A table as Arrow writes it, with the types of its columns."""
-    rows, sink = pa.Table.from_pandas(table), pa.BufferOutputStream()
+    rows, sink = pa.Table.from_pandas(table, preserve_index=True).combine_chunks(), pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, rows.schema) as writer:
         writer.write_table(rows)
     return memoryview(sink.getvalue())

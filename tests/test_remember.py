@@ -45,6 +45,13 @@ def test_a_copy_of_a_table_is_the_same_and_any_change_is_another(table: pd.DataF
     assert len({fingerprint(each) for each in [table, *changed]}) == 1 + len(changed)
 
 
+def test_a_table_is_the_same_however_it_was_cut_out() -> None:
+    whole = pd.DataFrame({"name": list("abcd"), "cost": [1, 1, 2, 2], "score": [1, 2, 1, 2]})
+    at_once, in_steps = whole[(whole["cost"] == 2) & (whole["score"] == 1)], whole[whole["cost"] == 2]
+    assert fingerprint(in_steps[in_steps["score"] == 1]) == fingerprint(at_once)
+    assert fingerprint(pd.concat([whole[:1], whole[1:]])) == fingerprint(whole)
+
+
 def test_an_object_is_what_its_parts_are(table: pd.DataFrame) -> None:
     def sheet(**changes: object) -> SideBySide:
         parts = {"titles": table["name"], "values": table, "cells": table, "best": table}

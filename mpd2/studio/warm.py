@@ -11,12 +11,15 @@ from pkgutil import iter_modules
 from types import ModuleType
 
 from mpd2 import figures, studio
+from mpd2.curves import SCORES
+from mpd2.figures import overview
 from mpd2.studio import case_store, reader_store, store
 from mpd2.studio.scenario import Scenario
 from mpd2.worklist import ORDERS, ordered
 
 SCRIPT = "main"  # of the studio: run for a visitor, not imported
 TABLES = ("overall", "cohorts", "paired", "collapse", "retention", "tradeoff", "deferral")
+COST = "TotalCost"  # the one the charts begin with
 SPINNERS = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
 
@@ -29,6 +32,7 @@ def warm_up() -> None:
         _import_all(package)
     with _nobody_watching():
         _default_views(Scenario())
+        _landing_page(Scenario())
     gc.collect()
     gc.freeze()
 
@@ -43,6 +47,14 @@ def _default_views(about: Scenario) -> None:
     case_store.facts(about, first)
     for explained in (case_store.attribution, case_store.flips, case_store.stand_ins, case_store.similar):
         explained(about.run, first)
+
+
+def _landing_page(about: Scenario) -> None:
+    """Draw what the first visitor sees first."""
+    paired, planes = store.table("paired", about), store.table("tradeoff", about)
+    overview.differences(paired[(paired["reference"] == about.run) & (paired["metric"] == COST)], about.run)
+    for score in SCORES:
+        overview.tradeoff(planes[(planes["cost"] == COST) & (planes["score"] == score)], about.run, False)
 
 
 def _import_all(package: ModuleType) -> None:

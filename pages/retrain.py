@@ -40,13 +40,16 @@ def trained(grid: bool) -> None:
     if job is None:
         return
     order, status = job.order, job.status
-    if status.state != "done":
+    if status.state != "done" or order.search is not None:
         st.subheader(order.title, anchor=False)
     if status.state == "failed":
         st.error("The job failed.", icon=":material/error:")
         st.text(status.reason)
     for warning in status.warnings:
         st.caption(f":material/warning: {warning}")
+    if order.search is not None:
+        st.caption(texts.UNDER_TUNE)
+        return
     name = f"{store.OWN}{job.name}"
     if status.state == "done" and name in map(store.own_key, store.own_runs()):
         (retrain_result.draw_grid if order.kind == "grid" else retrain_result.draw)(name, about)

@@ -32,9 +32,10 @@ def front(rows: pd.DataFrame, score: str, cost: str) -> Figure:
     line = base.transform_filter("datum.on_front").mark_line(
         interpolate="step-after", strokeDash=[4, 3], color=OTHER.colour
     )
-    dots = base.mark_point(filled=True, size=70).encode(
+    dots = base.mark_point(filled=True, opacity=1).encode(
         x=x,
         y=y,
+        size=alt.condition("datum.on_front", alt.value(130), alt.value(60)),
         color=alt.condition("datum.on_front", alt.value(ROUTER.colour), alt.value(OTHER.colour)),
         shape=alt.condition("datum.on_front", alt.value(ROUTER.shape), alt.value(OTHER.shape)),
         tooltip=told,

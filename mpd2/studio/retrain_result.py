@@ -11,8 +11,8 @@ from mpd2 import changes, roster, tables
 from mpd2.cohort import Cohort
 from mpd2.errors import UserError
 from mpd2.evidence import Outcome
-from mpd2.figures import overview as figures
 from mpd2.figures import readers as reader_figures
+from mpd2.figures import runs as figures
 from mpd2.figures.common import METRIC_NAMES
 from mpd2.headlines import GAP
 from mpd2.jobs import grid, shelf
@@ -76,7 +76,7 @@ def paired_chart(names: tuple[str, ...], about: Scenario, reference: str, key: s
     metric = st.selectbox("Figure", choices, format_func=METRIC_NAMES.__getitem__, key=f"{key}-metric", width=260)
     rows = _paired(names, reference, about)
     rows = rows[rows["metric"] == metric]
-    widgets.chart(figures.differences(rows, reference), table=rows, key=f"{key}-paired",
+    widgets.chart(figures.against(rows, store.run_title(reference)), table=rows, key=f"{key}-paired",
                   alt_text=f"{METRIC_NAMES[metric]} of each run less that of {store.run_title(reference)}",
                   note=f"{texts.AGAINST} n = {rows['n'].max()}.")  # fmt: skip
 

@@ -83,7 +83,7 @@ def _study(name: str, place: Workshop) -> None:
     st.caption(
         f"{counts.get('complete', 0)} trials completed, {counts.get('pruned', 0)} given up early, "
         f"{counts.get('running', 0)} running. {texts.SCORE} n = {(store.cohort().split == 'val').sum()} val cases, "
-        f"{len(plan_of_it.seeds)} routers a trial."
+        f"routers a trial: {len(plan_of_it.seeds)}."
     )
     if done.empty:
         return

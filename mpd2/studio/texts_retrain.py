@@ -62,3 +62,4 @@ SCORE = (
     "so that trials compare; less is better. All on val, so test stays unread."
 )
 PRESET = "Keep it as a preset, and start from it under One change to train it with many seeds."
+UNDER_TUNE = "This job searches for better settings; what it has found is under Tune."

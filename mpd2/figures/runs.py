@@ -1,0 +1,21 @@
+"""Charts that set runs beside one of them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from mpd2.figures.common import METRIC_NAMES, Figure, mark_of
+from mpd2.figures.forest import forest
+
+
+def against(paired: pd.DataFrame, title: str) -> Figure:
+    """How far runs are from one of them, called `title`, on the same cases.
+
+    `paired`: the rows of one metric and reference of `tables.paired`.
+    """
+    metric = METRIC_NAMES[paired["metric"].iloc[0]]
+    marks = [mark_of(method, "") for method in paired["method"]]
+    rows = paired.rename(columns={"difference": "value"}).assign(
+        colour=[mark.colour for mark in marks], shape=[mark.shape for mark in marks]
+    )
+    return forest(rows, f"{metric}, run less {title}", f"Difference in {metric} to {title}", zero=True)

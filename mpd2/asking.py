@@ -145,7 +145,7 @@ def chain(outlook: Outlook, case: Cohort, costs: Costs, limit: int, prevalence: 
     terms, start = _begin(before, costs, FREE_OF_PRICES)
     rows = [_step_of(start, terms, 0, case) | {"known": "How common glaucoma is", "next": "look at the case"}]
     terms, state = _begin(outlook, costs, FREE_OF_PRICES)
-    known, spent = "The AI, the photograph and the cup", 0.0
+    known, spent = "AI and photograph", 0.0
     for left in range(limit, -1, -1):
         row = _step_of(state, terms, left, case) | {"known": known, "spent": spent}
         reader = row.pop("position")

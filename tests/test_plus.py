@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from toy import toy_problem
 
-from mpd2.asking import CHEAPER, Prices
+from mpd2.asking import CHEAPER, Prices, decide
 from mpd2.cohort import UNKNOWN, Cohort
 from mpd2.costs import Costs
 from mpd2.errors import UserError
 from mpd2.methods import decisions_of, endings_of, policy_of
-from mpd2.methods.plus import Plus, bootstraps, outlook_of
+from mpd2.methods.plus import Plus, bootstraps, expected_of, outlook_of
 from mpd2.metrics import evaluate
 from mpd2.policy import NOBODY, choose, route
 from mpd2.runs import Run, load_endings, load_predictions, load_run, save_run
@@ -157,3 +157,14 @@ def test_whom_it_asks_first_is_the_policys_choice_on_the_benchmark(small_cohort:
     run = Plus(draws=2).fit(small_cohort, small_cohort.manifest.default_costs(), SEEDS)
     made = decisions_of(run, small_cohort)
     assert np.array_equal(made.consulted[..., 0] + 1, choose(policy_of(run, small_cohort)))
+
+
+def test_what_an_action_is_expected_to_cost_ranks_as_the_enquiry_does() -> None:
+    outlook = outlook_of(run_of(), TEST).together()
+    made = decide(outlook, TEST.decisions, COSTS, 3)
+    expected = expected_of(run_of(), TEST)
+    assert np.array_equal(expected.argmin(-1), made.consulted[:, 0] + 1)
+    assert np.isinf(expected[:, 1:][~TEST.available]).all()
+    alone = expected_of(run_of(recalibrate=False), TEST)[:, 0]
+    wrong = np.where(TEST.ai_label == 1, 1.5 * (1 - outlook.prior), 2.0 * outlook.prior)
+    assert alone == pytest.approx(wrong)

@@ -98,6 +98,17 @@ def outlook_of(run: Run, cohort: Cohort) -> Outlook:
     )
 
 
+def expected_of(run: Run, cohort: Cohort) -> Floats:
+    """What deciding now and first asking each reader are expected to cost, all members together, [N, 1 + M].
+
+    Fees and whatever is asked later are counted in; ∞ for an absent reader.
+    """
+    outlook, costs = outlook_of(run, cohort).together(), run.costs
+    alarm, miss = costs.false_positive * (1 - outlook.prior), costs.false_negative * outlook.prior
+    now = np.where(outlook.kept == CHEAPER, np.minimum(alarm, miss), np.where(outlook.kept == 1, alarm, miss))
+    return now[:, None] - np.column_stack([np.zeros(len(cohort)), first_gain(outlook, costs, _options(run).limit)])
+
+
 def bootstraps(seeds: Sequence[int], draws: int, cases: int) -> Floats:
     """How often each case is drawn in each bootstrap of every member, [N, E · B]; members draw as if alone."""
     even = np.full(cases, 1 / cases)

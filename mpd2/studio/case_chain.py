@@ -68,17 +68,17 @@ def chain(facts: Facts) -> None:
         key="chain",
         alt_text=f"From what is known at first to the end: {'; '.join(steps['known'] + ', ' + steps['next'])}",
         columns={
-            "known": st.column_config.TextColumn("What becomes known", width="medium"),
+            "known": st.column_config.TextColumn("What becomes known", width="small"),
             "probability": st.column_config.ProgressColumn(
                 "P(glaucoma)", format="percent", min_value=0, max_value=1, help="Posterior probability of glaucoma"
             ),
             "now": st.column_config.NumberColumn("Deciding now", format="%.2f", help="Expected cost of errors"),
-            "label": "Label now",
+            "label": None,  # said by what is done next
             "reader": st.column_config.TextColumn("Best to ask", help="Of those who can still be asked"),
-            "fee": st.column_config.NumberColumn("Fee", format="%.2f"),
+            "fee": None,
             "asking": st.column_config.NumberColumn("Asking", format="%.2f", help="Expected cost with fee, to the end"),
-            "spent": st.column_config.NumberColumn("Spent", format="%.2f", help="Fees so far"),
-            "next": st.column_config.TextColumn("Then", width="medium"),
+            "spent": None,
+            "next": st.column_config.TextColumn("Then", width="small"),
         },
     )
     limit = int(facts.run.settings[0]["limit"])

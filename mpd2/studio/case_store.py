@@ -11,11 +11,13 @@ import streamlit as st
 from mpd2 import explain, worklist
 from mpd2.arrays import Floats
 from mpd2.cohort import Cohort
+from mpd2.costs import Costs
 from mpd2.errors import UserError
 from mpd2.examples import fit_anatomy
 from mpd2.methods import policy_of
+from mpd2.methods.plus import Plus, expected_of
 from mpd2.policy import Policy
-from mpd2.reliability import expected_costs
+from mpd2.reliability import Errors, expected_costs
 from mpd2.runs import Run
 from mpd2.studio import store
 from mpd2.studio.scenario import Scenario
@@ -66,7 +68,7 @@ def anatomy() -> Floats:
 def listing(about: Scenario) -> pd.DataFrame:
     """The worklist of the slice, in the table's order."""
     facts = store.evidence(about)
-    expected = expected_costs(store.error_model(about.run).predict(facts.cohort), facts.costs)
+    expected = _expected(about.run, facts.cohort, store.error_model(about.run).predict(facts.cohort), facts.costs)
     endings = facts.outcomes[about.run].endings
     return worklist.worklist(_policy(about), facts.cohort, store.run(about.run).rule, expected, endings)
 
@@ -84,7 +86,9 @@ def of_case(run_name: str, case: Cohort, policy: Policy | None = None) -> Facts:
     run = store.run(run_name)
     policy = policy_of(run, case) if policy is None else policy
     costs = store.cohort().manifest.default_costs()
-    actions = explain.actions_frame(policy, case, run.rule, store.error_model(run_name).predict(case), costs)
+    errors = store.error_model(run_name).predict(case)
+    actions = explain.actions_frame(policy, case, run.rule, errors, costs)
+    actions = actions.assign(expected_cost=_expected(run_name, case, errors, costs)[0])
     return Facts(run, store.run_title(run_name), case, policy, actions)
 
 
@@ -113,6 +117,15 @@ def stand_ins(run_name: str, case_id: str) -> list[str]:
 def similar(run_name: str, case_id: str) -> pd.DataFrame:
     """The training cases most like this one."""
     return explain.similar_cases(store.run(run_name), _case(case_id), train(), NEIGHBOURS)
+
+
+def _expected(run_name: str, cohort: Cohort, errors: Errors, costs: Costs) -> Floats:
+    """What every action is expected to cost, [N, 1 + M]: by the run's own posterior where it goes on from there."""
+    expected, run = expected_costs(errors, costs), store.run(run_name)
+    if run.method != Plus.key:
+        return expected
+    own = expected_of(run, cohort)
+    return np.where(np.isfinite(own), own, expected)
 
 
 def _case(case_id: str) -> Cohort:

@@ -103,7 +103,7 @@ def pool(scheduler: str | None, workers: int) -> Iterator[Pool]:
     except ImportError:
         raise UserError("cluster: Dask is not installed here: pip install -r requirements-cluster.txt") from None
     if scheduler is None:
-        local = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        local = LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
         with local, Client(local) as client:
             yield Cluster(client)
         return

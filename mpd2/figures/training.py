@@ -10,7 +10,8 @@ import pandas as pd
 from mpd2.figures.common import Figure
 from mpd2.theme import AI, ALARM, CATEGORIES, OTHER, READER, ROUTER, SEQUENCE
 
-HEIGHT = 330
+HEIGHT = 350
+ROW, AROUND = 17, 190  # pixels of a reader's row, and of all that is around the rows
 MOST_THIN = 20  # routers drawn one by one
 
 LOSSES = {
@@ -71,7 +72,7 @@ def load(rows: pd.DataFrame) -> Figure:
                             legend=alt.Legend(format="%", orient="top", gradientLength=160)),
             tooltip=["reader:N", "epoch:Q", alt.Tooltip("value:Q", title="share", format=".1%")],
         )
-        .properties(title="Who gets the load, val", height=HEIGHT)
+        .properties(title="Who gets the load, val", height=max(HEIGHT, ROW * len(last) + AROUND))
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from mpd2.files import replacing
 from mpd2.methods import decisions_of, policy_of
 from mpd2.methods.router import fit_routers
 from mpd2.metrics import evaluate
+from mpd2.reliability import error_rates
 from mpd2.reports import split_reports
 from mpd2.runs import CONFIG, Run, load_run, save_run
 from mpd2.studies import RECIPE, Condition, Say, short_hash
@@ -63,10 +64,11 @@ def sweep(cohort: Cohort, crews: Sequence[Crew], folder: Path, pool: Pool, say: 
     missing = [crew for crew in crews if not _is_there(crew, cohort, folder)]
     if len(missing) < len(crews):
         say(f"{len(crews) - len(missing)} of {len(crews)} crews are there already")
+    errors = error_rates(cohort) if missing else None
     for done, (crew, run) in enumerate(pool.as_done(train_crew, cohort, missing), start=1):
         policy = policy_of(run, cohort)
         kept = replace(run, notes={**run.notes, "recipe": crew.recipe(cohort)})
-        save_run(kept, folder / crew.name, policy, cohort, split_reports(run, policy, cohort))
+        save_run(kept, folder / crew.name, policy, cohort, split_reports(run, policy, cohort), errors=errors)
         say(f"{crew.name}: {run.members} routers, {done} of {len(missing)} crews done")
     rows = pd.concat(_rows(cohort, crews, folder), ignore_index=True)
     with replacing(folder / TABLE) as draft:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -19,7 +20,7 @@ from small_table import write_small_table
 from mpd2.cohort import Cohort
 from mpd2.config import PAPER
 from mpd2.errors import UserError
-from mpd2.jobs import crew, plan, queue, worker
+from mpd2.jobs import crew, keeper, plan, queue, worker
 from mpd2.jobs.folder import CHECKPOINT, HISTORY, PLACE, ROOT, Job, Order, Search, Status, Workshop, all_jobs
 from mpd2.jobs.history import read_history
 from mpd2.methods.router import fit_routers
@@ -287,3 +288,53 @@ def test_only_one_can_hold_a_job(place, order, monkeypatch):
     with job.held() as first, job.held() as second:
         assert (first, second, job.is_held()) == (True, False, True)
     assert not job.is_held()
+
+
+# ---------------------------------------------------------------------------------- looked after
+
+
+def test_a_server_looks_after_the_queue_by_itself(place, order, monkeypatch):
+    monkeypatch.setattr(queue, "RUNNING", 0)
+    monkeypatch.setattr(keeper, "EVERY", 0.01)
+    job = queue.submit(order(), place)
+    job.write(job.status.model_copy(update={"state": "running", "attempts": 1}))  # as a dead worker leaves it
+
+    async def serve() -> None:
+        async with keeper.tended(place):
+            while job.status.state == "running":
+                await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(serve(), PATIENCE))
+    assert job.status.state == "queued"
+
+
+def test_what_is_wrong_with_the_place_is_logged_once(place, monkeypatch, caplog):
+    monkeypatch.setattr(keeper, "EVERY", 0.01)
+    looks = []
+
+    def tend(place: Workshop) -> None:
+        looks.append(place)
+        raise UserError("the disk is full")
+
+    monkeypatch.setattr(queue, "tend", tend)
+
+    async def serve() -> None:
+        async with keeper.tended(place):
+            while len(looks) < 3:
+                await asyncio.sleep(0.01)
+
+    asyncio.run(asyncio.wait_for(serve(), PATIENCE))
+    assert [record.getMessage() for record in caplog.records] == ["jobs: the disk is full"]
+
+
+def test_a_worker_that_cannot_be_given_its_job_waits_for_the_next(place, order, monkeypatch):
+    monkeypatch.setattr(queue, "RUNNING", 0)
+    job = queue.submit(order(), place)
+    monkeypatch.setattr(queue, "RUNNING", 1)
+    with full_disk(100), pytest.raises(UserError, match="could not be written"):
+        queue.tend(place)
+    assert job.status.state == "queued"
+    waiting = crew.next_worker()
+    crew.put_back(waiting)
+    assert crew.next_worker() is waiting
+    waiting.dismiss()

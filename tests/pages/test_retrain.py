@@ -7,9 +7,9 @@ from streamlit.testing.v1 import AppTest
 
 from mpd2.config import STUDIO
 from mpd2.jobs import crew, plan, queue, worker
-from mpd2.jobs.folder import PLACE, Job, Status, Workshop, all_jobs
+from mpd2.jobs.folder import PLACE, Job, Search, Status, Workshop, all_jobs
 from mpd2.runs import load_run
-from mpd2.studio import store
+from mpd2.studio import store, texts_retrain
 
 TINY = STUDIO.but(network__width=4, training__epochs=2, training__warm_up=0)
 
@@ -174,6 +174,34 @@ def test_a_grid_is_shown_cell_by_cell_and_a_cell_can_be_kept(grid, retrain, work
     assert [settings["objective"]["gsdp_weight"] for settings in run.settings] == [0.0, 0.0]
     retrain.selectbox(key="retrain_start").set_value(store.own_key(kept)).run()
     assert not retrain.exception
+
+
+def test_a_study_is_shown_and_its_best_configuration_kept_as_a_preset(workshop, open_page):
+    page = open_page("retrain", lab="Tune")
+    assert not page.exception
+    assert texts_retrain.NO_STUDY in said(page)
+    search = Search(study="tiny", trials=3)
+    order = plan.tuning(wish("tiny search"), search, store.DATA / "glaucoma.csv", store.cohort())
+    finished(order, workshop)
+    page.run()
+    assert not page.exception
+    assert "3 trials completed" in said(page)
+    assert "The best within its budget is trial" in said(page)
+    page.text_input(key="tune:tiny:preset").set_value("mine").run()
+    page.button(key="tune_keep").click().run()
+    assert not page.exception
+    page = open_page("retrain")
+    page.selectbox(key="retrain_start").set_value("preset-mine").run()
+    assert "**mine (preset), again** · 10 routers, 150 epochs" in said(page)
+
+
+def test_a_search_is_put_into_the_queue(workshop, open_page):
+    page = open_page("retrain", lab="Tune")
+    page.number_input(key="tune:trials").set_value(20).run()
+    page.button(key="tune_go").click().run()
+    (job,) = [job for job in all_jobs(workshop) if job.status.state == "queued"]
+    assert (job.order.search.study, job.order.search.trials) == ("studio", 20)
+    queue.cancel(job, workshop)
 
 
 def test_a_deleted_run_that_was_active_gives_way_to_the_usual_one(workshop, open_page):

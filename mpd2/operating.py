@@ -85,7 +85,7 @@ def plan_at(desk: Desk, limits: Limits, urgent: Bools | None = None) -> Plan:
 
 def soft_deferral(desk: Desk, limits: Limits, made: Plan) -> Floats:
     """The probability of deferral of each case, [N], at the price by which the policy alone would send as many."""
-    if limits.soft:
+    if limits.soft or not made.price.any():
         return desk.soft(made.price)
     sent = float((made.action > 0).mean())
     return desk.soft(plan(desk.preference, desk.cohort, Limits(budget=sent)).price)

@@ -50,7 +50,7 @@ class Setting:
         usual, limits = manifest.default_costs(), self.limits
         fees = zip(manifest.columns, self.costs.fees, usual.fees, strict=True)
         said = {
-            "budget": None if limits.budget is None else f"{100 * limits.budget:.10g}",
+            "budget": None if limits.budget is None else _exact(limits.budget),
             "soft": YES if limits.soft else None,
             "by_cohort": YES if limits.by_cohort else None,
             "total": None if limits.total is None else str(limits.total),
@@ -69,9 +69,8 @@ class Setting:
 def from_query(query: Mapping[str, str], manifest: Manifest) -> Setting:
     """The setting a link is about; what it does not say is as in the manifest and without limits."""
     usual = manifest.default_costs()
-    percent = _number(query, "budget", float)
     limits = Limits(
-        budget=None if percent is None else percent / 100,
+        budget=_number(query, "budget", float),
         soft=query.get("soft") == YES,
         by_cohort=query.get("by_cohort") == YES,
         total=_number(query, "total", int),
@@ -141,11 +140,16 @@ def _budget_in_words(limits: Limits) -> str:
 
 
 def _unless(value: float, usual: float) -> str | None:
-    return None if value == usual else f"{value:.10g}"
+    return None if value == usual else _exact(value)
+
+
+def _exact(number: float) -> str:
+    """As short as it can be without becoming another number."""
+    return repr(float(number)).removesuffix(".0")
 
 
 def _pairs(pairs: Iterable[tuple[str, float]]) -> str:
-    return ",".join(f"{quote(column, safe='')}:{number:.10g}" for column, number in pairs)
+    return ",".join(f"{quote(column, safe='')}:{_exact(number)}" for column, number in pairs)
 
 
 def _read_pairs(query: Mapping[str, str], name: str, kind: Callable[[str], Number]) -> list[tuple[str, Number]]:

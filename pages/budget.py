@@ -7,10 +7,9 @@ from mpd2.studio import budget_state as state
 from mpd2.studio import texts_budget as texts
 
 about = frame.open_page("budget")
-refused = state.refused()
-if refused:
-    st.warning(refused, icon=":material/block:")
 state.write_link()
+if reason := state.refused():
+    st.warning(reason, icon=":material/block:")
 budget_controls.days(about)
 budget_live.draw(about)
 st.caption(texts.TOGETHER.format(members=budget_store.members(about)))

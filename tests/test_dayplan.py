@@ -1,0 +1,132 @@
+"""What one setting comes to, and how it differs from another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mpd2 import dayplan
+from mpd2.cohort import UNKNOWN, Cohort
+from mpd2.dayplan import COMPARED, FIGURES, SOFT
+from mpd2.intervals import paired_difference, resample_weights, summary
+from mpd2.limits import Limits
+from mpd2.metrics import METRICS, evaluate
+from mpd2.operating import Desk, desk_of
+from mpd2.policy import NOBODY, Endings, Policy, route
+from mpd2.reliability import expected_costs, fit_errors
+from mpd2.setting import Setting
+
+
+@pytest.fixture(scope="module")
+def cases(benchmark: Cohort) -> Cohort:
+    return benchmark.subset(split="val").rows(np.arange(0, 885, 5))
+
+
+@pytest.fixture(scope="module")
+def policy(cases: Cohort) -> Policy:
+    scores = np.random.default_rng(1).normal(size=(len(cases), 1 + cases.readers))
+    return Policy.from_scores(scores, cases.available)
+
+
+@pytest.fixture(scope="module")
+def desk(cases: Cohort, policy: Policy) -> Desk:
+    return desk_of(policy, cases, "joint", np.ones(cases.readers, bool))
+
+
+@pytest.fixture(scope="module")
+def usual(cases: Cohort) -> Setting:
+    return Setting(cases.manifest.default_costs())
+
+
+@pytest.fixture(scope="module")
+def weights(cases: Cohort) -> np.ndarray:
+    return resample_weights(cases, 200)
+
+
+def test_without_limits_the_run_does_what_it_does_by_itself(desk, usual, policy, cases):
+    day = dayplan.carried_out(desk, usual)
+    own = route(policy, cases, "joint")
+    assert day.decisions.label.tolist() == own.label.tolist()
+    assert (day.sent, day.readings) == (own.deferred.sum(), own.deferred.sum())
+    assert day.soft == pytest.approx(policy.defer)
+
+
+def test_figures_and_differences_are_those_of_the_tables(desk, usual, weights, cases):
+    first, second = (
+        dayplan.judged(dayplan.carried_out(desk, setting), weights) for setting in (usual, usual.with_budget(0.2))
+    )
+    told = summary({"first": first.day.tally}, weights).set_index("metric")
+    paired = paired_difference(second.day.tally, first.day.tally, weights).set_index("metric")
+    more = dayplan.apart(first, second)
+    assert set(first.figures) == set(FIGURES)
+    for metric in METRICS:
+        ends = first.figures[metric]
+        assert (ends.value, ends.low, ends.high) == pytest.approx(tuple(told.loc[metric, ["value", "low", "high"]]))
+        apart = tuple(paired.loc[metric, ["difference", "low", "high"]])
+        assert (more[metric].value, more[metric].low, more[metric].high) == pytest.approx(apart)
+    rows = dayplan.compared(first, second)
+    assert rows["metric"].tolist() == list(COMPARED)
+    assert rows["difference"].tolist() == pytest.approx((rows["second"] - rows["first"]).tolist())
+
+
+def test_a_soft_budget_is_met_in_probability(desk, usual, weights):
+    soft = replace(usual, limits=Limits(budget=0.35, soft=True))
+    assert dayplan.judged(dayplan.carried_out(desk, soft), weights).figures[SOFT].value == pytest.approx(0.35)
+
+
+def test_cohorts_add_up_to_all_cases(desk, usual, weights, cases):
+    before, after = (dayplan.carried_out(desk, setting) for setting in (usual, usual.with_budget(0.2)))
+    rows = dayplan.by_cohort(before, after, cases, weights)
+    whole = evaluate(cases, after.decisions, usual.costs).iloc[0]
+    assert rows["n"].sum() == len(cases)
+    assert rows["sent"].sum() == after.sent
+    assert (rows["n"] * rows["TotalCost"]).sum() / len(cases) == pytest.approx(whole["TotalCost"])
+    change = whole["TotalCost"] - evaluate(cases, before.decisions, usual.costs).iloc[0]["TotalCost"]
+    assert (rows["n"] * rows["difference"]).sum() / len(cases) == pytest.approx(change)
+    assert (rows["low"] <= rows["TotalCost"]).all()
+
+
+def test_the_roster_says_who_is_full(desk, usual, cases):
+    columns = cases.manifest.columns
+    limits = Limits(budget=0.6, capacity=((columns[0], 3),), away=(columns[1],))
+    rows = dayplan.roster(dayplan.carried_out(desk, replace(usual, limits=limits)), cases).set_index("reader")
+    assert rows.loc[columns[0], ["now", "at_most", "free"]].tolist() == [3, 3, 0]
+    assert rows.loc[columns[0], "worth"] > 0
+    assert not rows.loc[columns[1], "here"]
+    assert rows.loc[columns[1], "now"] == 0
+    assert np.isnan(rows.loc[columns[2], "at_most"])
+
+
+def test_the_worklist_has_every_case_once_and_no_truth(benchmark, desk, usual, cases):
+    errors = fit_errors(benchmark.subset(split="train")).predict(cases)
+    expected, urgent = expected_costs(errors, usual.costs), np.arange(len(cases)) < 5
+    day = dayplan.carried_out(desk, usual.with_budget(0.25))
+    rows = dayplan.assignments(day, desk, urgent, expected)
+    assert sorted(rows["case_id"]) == sorted(cases.ids)
+    assert "truth" not in rows
+    sent = rows["assigned_to"] != "AI"
+    assert sent.sum() == day.sent
+    assert sent.tolist() == sorted(sent, reverse=True)  # those to be read come first
+    assert rows[sent]["ai_cost"].is_monotonic_decreasing
+    assert rows["log_odds"].notna().tolist() == sent.tolist()
+    assert rows["urgent"].sum() == 5
+
+
+def test_a_method_that_asks_again_has_more_readings_than_cases(cases, policy, usual):
+    readers = cases.readers
+    first = np.where(cases.available, np.arange(readers), NOBODY)
+    second = np.full_like(first, int(cases.available.sum(0).argmax()))
+    endings = Endings(
+        kept=cases.ai_label,
+        label=np.where(cases.available, cases.truth[:, None], UNKNOWN),
+        consulted=np.stack([first, second], axis=-1),
+    )
+    desk = desk_of(policy, cases, "joint", np.ones(readers, bool), endings)
+    day = dayplan.carried_out(desk, usual.with_budget(0.5))
+    assert day.readings == 2 * day.sent
+    rows = dayplan.assignments(day, desk, np.zeros(len(cases), bool), np.zeros((len(cases), 1 + readers)))
+    assert (rows["then_1"] != "").sum() == day.sent
+
+

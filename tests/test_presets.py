@@ -1,0 +1,49 @@
+"""Days many clinics know."""
+
+from __future__ import annotations
+
+import numpy as np
+from strategies import made_up_manifest
+
+from mpd2.limits import Limits
+from mpd2.manifest import Manifest
+from mpd2.operating import desk_of, plan_at
+from mpd2.policy import Policy
+from mpd2.presets import presets, specialists
+from mpd2.setting import Setting
+
+
+def test_specialists_are_the_tier_of_the_dearest_reader(benchmark):
+    fees = {reader.column: reader.fee for reader in benchmark.manifest.readers}
+    dear = specialists(benchmark.manifest)
+    assert max(fees, key=lambda column: fees[column]) in dear
+    assert len({reader.tier for reader in benchmark.manifest.readers if reader.column in dear}) == 1
+
+
+def test_where_all_are_of_one_tier_there_are_no_specialists_to_miss():
+    manifest = made_up_manifest(3)
+    assert specialists(manifest) == ()
+    assert list(presets(manifest)) == ["day"]
+
+
+def test_every_kind_of_day_can_be_kept(benchmark):
+    cases = benchmark.subset(split="val")
+    usual = Setting(benchmark.manifest.default_costs())
+    policy = Policy(np.full(len(cases), 0.9), cases.available / cases.available.sum(-1, keepdims=True), cases.available)
+    for preset in presets(benchmark.manifest).values():
+        setting = preset.apply(usual, cases)
+        assert setting.costs == usual.costs
+        assert setting.limits != Limits()
+        desk = desk_of(policy, cases, "joint", setting.limits.present(cases.manifest))
+        urgent = np.arange(len(cases)) < setting.urgent
+        load = np.bincount(plan_at(desk, setting.limits, urgent).action, minlength=cases.readers + 1)[1:]
+        assert (load <= setting.limits.capacities(cases.manifest)).all()
+        assert not load[~setting.limits.present(cases.manifest)].any()
+
+
+def test_another_table_has_days_of_its_own():
+    manifest = made_up_manifest(4)
+    readers = [reader.model_copy(update={"tier": "A" if reader.fee > 0.25 else "B"}) for reader in manifest.readers]
+    other = Manifest(**{**manifest.model_dump(), "readers": readers})
+    assert specialists(other) == ("reader_3",)
+    assert list(presets(other)) == ["day", "camp", "no_specialists"]

@@ -1,0 +1,107 @@
+"""One setting of a clinic's day, in a link and in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from strategies import made_up_manifest
+
+from mpd2.costs import Costs
+from mpd2.errors import UserError
+from mpd2.limits import Limits
+from mpd2.manifest import Manifest, Reader
+from mpd2.setting import NAMES, Setting, costs_in_words, from_query, in_words
+
+MANIFEST = made_up_manifest(3)
+USUAL = Setting(MANIFEST.default_costs())
+
+
+@st.composite
+def any_setting(draw: st.DrawFn) -> Setting:
+    columns = st.sampled_from(MANIFEST.columns)
+    numbers = st.integers(0, 900)
+    budget = draw(st.none() | st.integers(0, 1000).map(lambda thousandths: thousandths / 1000))
+    by_cohort = draw(st.booleans())
+    cost = st.integers(0, 5000).map(lambda thousandths: thousandths / 1000)
+    return Setting(
+        costs=Costs(draw(cost), draw(cost), tuple(draw(cost) for _ in MANIFEST.columns)),
+        limits=Limits(
+            budget=budget,
+            soft=budget is not None and draw(st.booleans()),
+            by_cohort=by_cohort,
+            total=draw(st.none() | numbers),
+            capacity=tuple(draw(st.dictionaries(columns, numbers)).items()),
+            away=tuple(draw(st.sets(columns))),
+            reserve=0 if by_cohort else draw(numbers),
+        ),
+        urgent=draw(numbers),
+        for_costs=draw(st.booleans()),
+    )
+
+
+@given(any_setting())
+def test_a_link_says_all_of_a_setting(setting):
+    query = setting.to_query(MANIFEST)
+    assert set(query) <= set(NAMES)
+    assert from_query(query, MANIFEST) == setting
+
+
+def test_the_usual_setting_needs_no_words_in_the_link():
+    assert USUAL.to_query(MANIFEST) == {}
+    assert from_query({"run": "studio", "split": "val"}, MANIFEST) == USUAL
+
+
+def test_a_reader_of_any_name_can_be_in_a_link():
+    odd = Reader(column="Dr. A, B: 1/2 & Co", name="Odd", group="panel", fee=0.1, tier="B")
+    manifest = Manifest(**{**MANIFEST.model_dump(), "readers": (odd,)})
+    setting = Setting(manifest.default_costs(), Limits(capacity=((odd.column, 3),), away=(odd.column,)))
+    assert from_query(setting.to_query(manifest), manifest) == setting
+
+
+@pytest.mark.parametrize(
+    ("query", "reason"),
+    [
+        ({"budget": "lots"}, "budget: found 'lots' in the link, expected a number"),
+        ({"budget": "nan"}, "budget: found nan, expected a share from 0 to 1"),
+        ({"total": "1.5"}, "total: found '1.5' in the link, expected a whole number"),
+        ({"total": "-1"}, "total: found -1, expected a whole number of cases, at least 0"),
+        ({"away": "nobody"}, "reader: found nobody, expected some of reader_0, reader_1, reader_2"),
+        ({"fees": "nobody:1"}, "fees: found nobody, expected some of"),
+        ({"missed": "-1"}, "cost of a missed glaucoma: found -1.0, expected a number of at least 0"),
+        ({"urgent": "-3"}, "urgent: found -3, expected a number of cases, at least 0"),
+        ({"soft": "1"}, "a soft budget needs its share"),
+    ],
+)
+def test_a_link_that_makes_no_sense_is_refused_with_the_reason(query, reason):
+    with pytest.raises(UserError, match=reason):
+        from_query(query, MANIFEST)
+
+
+def test_a_setting_reads_as_a_person_would_say_it():
+    assert in_words(USUAL, MANIFEST) == "as many cases sent as the run wants"
+    limits = Limits(budget=0.25, away=("reader_2",), capacity=(("reader_0", 20),), total=90, reserve=5)
+    told = in_words(Setting(replace(USUAL.costs, false_negative=4.0), limits, urgent=30, for_costs=True), MANIFEST)
+    assert told == (
+        "25\xa0% of cases sent; Reader 2 away; Reader 0 at most 20; at most 90 in all; 5 places for the 30 most "
+        "urgent; missed glaucoma 4, false alarm 1.5; routed for these costs"
+    )
+    soft = in_words(Setting(USUAL.costs, Limits(budget=0.4, soft=True, by_cohort=True)), MANIFEST)
+    assert soft == "40\xa0% of the mean probability of deferral in every cohort"
+
+
+def test_costs_are_told_as_what_one_error_is_worth_in_the_other():
+    assert costs_in_words(Costs(4.0, 1.0, (0.2, 0.3))) == (
+        "One missed glaucoma counts as 4 false alarms. A missed glaucoma costs as much as 16 readings."
+    )
+    assert costs_in_words(Costs(1.0, 2.0, (0.0,))) == "One false alarm counts as 2 missed glaucomas."
+    assert costs_in_words(Costs(1.0, 1.0, (0.0,))) == "One missed glaucoma counts as much as one false alarm."
+    assert "Nothing is lost by a missed glaucoma" in costs_in_words(Costs(0.0, 1.0, (0.1,)))
+
+
+def test_a_budget_can_be_set_and_left_to_the_run():
+    limited = USUAL.with_budget(0.3)
+    assert limited.limits.budget == 0.3
+    assert limited.free == USUAL

@@ -47,9 +47,11 @@ def test_a_router_is_not_compared_with_itself() -> None:
     assert NOTHING not in itself["MPD² (paper)"][2:] + itself["AI only"]
 
 
-def test_the_curve_begins_with_the_ai_and_ends_where_all_are_deferred() -> None:
+def test_the_curve_begins_with_the_ai_unless_recalibrated_and_ends_where_all_are_deferred() -> None:
     rows = {row[0]: row for row in view("deferral", figures())}
     alone = figures().of("overall", metric="TotalCost")["ai"].value
+    recalibrated = float(rows.pop("MPD²+")[1])
+    assert recalibrated != alone
     assert all(row[1] == number(alone) for title, row in rows.items() if title != "method")
     always = figures().tables["deferral"].query("metric == 'TotalCost' and method == 'mao'")["value"].iloc[-1]
     assert rows["Mao two-stage"][-2] == number(always)

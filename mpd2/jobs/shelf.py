@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mpd2.cohort import Cohort
+from mpd2.costs import Costs
 from mpd2.errors import UserError
 from mpd2.jobs.folder import LONGEST, Workshop
 from mpd2.jobs.grid import one_cell
@@ -34,6 +35,8 @@ class OwnRun:
     routers: int
     changed_from: str | None
     changes: Mapping[str, Any]
+    settings: Mapping[str, Any]  # of its first router
+    costs: Costs  # it was trained for
     fingerprint: str  # of the table it was made from
     method: str
 
@@ -124,7 +127,7 @@ def _described(path: Path, changed: int) -> OwnRun | None:
         config = read_config(path.parent)
     except UserError:
         return None
-    notes = config["notes"]
+    notes, costs = config["notes"], config["costs"]
     return OwnRun(
         name=path.parent.name,
         title=str(notes.get("title") or path.parent.name),
@@ -133,6 +136,8 @@ def _described(path: Path, changed: int) -> OwnRun | None:
         routers=len(config["settings"]),
         changed_from=notes.get("changed_from"),
         changes=dict(notes.get("changes", {})),
+        settings=config["settings"][0],
+        costs=Costs(**{**costs, "fees": tuple(costs["fees"])}),
         fingerprint=str(config["fingerprint"]),
         method=str(config["method"]),
     )

@@ -20,6 +20,7 @@ from mpd2.studio import store
 from mpd2.studio import texts_retrain as texts
 
 CHOSEN_JOB = "retrain_job"
+PRESET = "preset-"  # begins the name of a preset that people kept
 SEEDS = 10
 COLUMNS = 4
 BUDGETS: dict[str, float | None] = {f"{share} %": share / 100 for share in (20, 30, 40, 50, 60, 70)} | {"none": None}
@@ -50,28 +51,18 @@ def draw(grid: bool) -> None:
 
 
 def choose_start() -> plan.Start:
-    """The preset or run to start from."""
-    points = _starting_points()
-    name = st.selectbox("Start from", list(points), format_func=lambda key: points[key].title, key="retrain_start",
+    """The preset or run to start from: presets, shipped and kept, and own runs whose routers share their settings."""
+    costs, kept = store.cohort().manifest.default_costs(), kept_presets(Workshop.here())
+    own = {store.own_key(run): run for run in store.own_runs() if run.kind == "train" and run.method == Mpd2.key}
+    titles = {name: store.run_title(name) for name in sorted(PRESETS, reverse=True)}
+    titles |= {f"{PRESET}{name}": f"{name} (preset)" for name in kept}
+    titles |= {name: run.title for name, run in own.items()}
+    name = st.selectbox("Start from", list(titles), format_func=titles.__getitem__, key="retrain_start",
                         help=texts.START)  # fmt: skip
-    return points[name]
-
-
-def _starting_points() -> dict[str, plan.Start]:
-    """Presets, shipped and kept, and own runs of the same method whose routers share their settings."""
-    costs = store.cohort().manifest.default_costs()
-    points = {
-        name: plan.Start(name, store.run_title(name), PRESETS[name], costs) for name in sorted(PRESETS, reverse=True)
-    }
-    for name, config in kept_presets(Workshop.here()).items():
-        points[f"preset-{name}"] = plan.Start(f"preset-{name}", f"{name} (preset)", config, costs)
-    for own in store.own_runs():
-        if own.kind == "train" and own.method == Mpd2.key:
-            known = store.run(store.own_key(own))
-            points[store.own_key(own)] = plan.Start(
-                store.own_key(own), own.title, parse_config(dict(known.settings[0])), known.costs
-            )
-    return points
+    if name in own:
+        return plan.Start(name, titles[name], parse_config(dict(own[name].settings)), own[name].costs)
+    config = PRESETS[name] if name in PRESETS else kept[name.removeprefix(PRESET)]
+    return plan.Start(name, titles[name], config, costs)
 
 
 def _place(start: plan.Start, grid: bool) -> str:

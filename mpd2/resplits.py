@@ -55,24 +55,24 @@ def resplit_rounds(study: Study) -> list[Round]:
 
 def transfer_rounds(study: Study) -> list[Round]:
     """Every method in each cohort, new and known."""
-    return _newcomer_rounds(study, deployable(study), (0,))
+    return _newcomer_rounds(study, deployable(study), study.plan.draws, (0,))
 
 
 def recalibration_rounds(study: Study) -> list[Round]:
     """Some methods in each cohort, with more and more of its cases known."""
     methods = [name for name in study.plan.recalibrated if name in study.contenders]
-    return _newcomer_rounds(study, methods, (0, *study.plan.local))
+    return _newcomer_rounds(study, methods, study.plan.local_draws, (0, *study.plan.local))
 
 
-def _newcomer_rounds(study: Study, methods: Sequence[str], local: Sequence[int]) -> list[Round]:
+def _newcomer_rounds(study: Study, methods: Sequence[str], draws: Sequence[int], local: Sequence[int]) -> list[Round]:
     """With each cohort new in turn and so many of its cases known, then with all known, which is the resplit itself."""
-    plan, keys = study.plan, dict.fromkeys(study.cohort.sources.tolist())
+    keys = dict.fromkeys(study.cohort.sources.tolist())
     return [
         Round(method, deal)
-        for place, number in enumerate(plan.draws)
+        for place, number in enumerate(draws)
         for deal in (*(Deal(number, key, known) for key in keys for known in local), Deal(number))
         for method in methods
-        if place < plan.router_draws or not _is_router(study, method)
+        if place < study.plan.router_draws or not _is_router(study, method)
     ]
 
 

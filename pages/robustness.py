@@ -6,6 +6,7 @@ from mpd2.elsewhere import resplit_words, transfer_words
 from mpd2.figures import robustness as figures
 from mpd2.figures.common import METRIC_NAMES
 from mpd2.findings import Figures
+from mpd2.headlines import in_words
 from mpd2.resplits import METRICS
 from mpd2.studio import frame, guarantee_view, store, tables_view, widgets
 from mpd2.tables import ALL
@@ -25,7 +26,7 @@ st.caption(
 def resplits() -> None:
     """Every method over random resplits."""
     st.subheader("On other splits of the cases", anchor=False)
-    st.markdown(resplit_words(told))
+    st.markdown(in_words(resplit_words(told)))
     metric = st.selectbox("Figure", METRICS, format_func=METRIC_NAMES.__getitem__, key="resplit_metric", width=300)
     rows = tables["resplits"]
     rows = rows[rows["cohort"] == ALL]
@@ -56,7 +57,7 @@ def resplits() -> None:
 def new_cohort() -> None:
     """A cohort nobody learned from, and what local cases buy."""
     st.subheader("In a cohort nobody learned from", anchor=False)
-    st.markdown(transfer_words(told))
+    st.markdown(in_words(transfer_words(told)))
     key = st.segmented_control(
         "New cohort",
         list(dict.fromkeys(tables["transfer"]["cohort"])),

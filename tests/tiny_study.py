@@ -31,7 +31,9 @@ CHANGES = {
     "training__batch_size": 16,
     "training__learning_rate": 0.01,
 }
-PLAN = Plan(resplits=(0, 1), draws=(0, 1), seeds=(42,), local=(3,), recalibrated=("mao", "ai"), checks=5)
+PLAN = Plan(
+    resplits=(0, 1), draws=(0, 1), seeds=(42,), local=(3,), local_draws=(0, 1), recalibrated=("mao", "ai"), checks=5
+)
 EVERY_TABLE = tuple(TABLES)  # all but the map, which takes as long as everything else together
 
 

@@ -39,13 +39,11 @@ def transfer(rows: pd.DataFrame, cohort: str, active: str) -> Figure:
     """
     shown = rows[rows["metric"] == "TotalCost"].rename(columns={"known": "published"})
     shown = shown.sort_values("value", kind="stable")
-    return forest(
-        _marked(shown, active), "total cost", f"{cohort} new to everybody; hollow: learned from", published="known"
-    )
+    return forest(_marked(shown, active), "total cost", f"With {cohort} new; hollow: known", published="known")
 
 
 @drawn_once
-def recalibration(rows: pd.DataFrame, cohort: str) -> alt.LayerChart:
+def recalibration(rows: pd.DataFrame, cohort: str) -> Figure:
     """Total cost in a new cohort by the labelled cases of it, a line and a band each method; the AI is dashed.
 
     `rows`: the table of recalibration, one cohort.
@@ -68,7 +66,8 @@ def recalibration(rows: pd.DataFrame, cohort: str) -> alt.LayerChart:
             legend=alt.Legend(orient="top", labelLimit=0),
         ),
     )
-    cost = alt.Y("value:Q", title="total cost of a case", scale=alt.Scale(zero=True))
+    above = alt.Scale(domainMin=0, clamp=True)  # no case costs less, whatever an interval over few draws says
+    cost = alt.Y("value:Q", title="total cost of a case", scale=above)
     told = [
         alt.Tooltip("title:N", title="method"),
         alt.Tooltip("local:Q", title="local cases"),
@@ -80,7 +79,7 @@ def recalibration(rows: pd.DataFrame, cohort: str) -> alt.LayerChart:
     ]
     ai = alt.Chart(alone).mark_line(color=AI_MARK.colour, strokeDash=[6, 4], strokeWidth=2)
     layers = (
-        base.mark_area(opacity=0.14).encode(y=alt.Y("low:Q", title="total cost of a case"), y2="high:Q"),
+        base.mark_area(opacity=0.14).encode(y=alt.Y("low:Q", title="total cost of a case", scale=above), y2="high:Q"),
         ai.encode(x="local:Q", y="value:Q"),
         base.mark_line(strokeWidth=2).encode(y=cost),
         base.mark_point(filled=True, size=80, opacity=1).encode(

@@ -5,12 +5,24 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from mpd2.elsewhere import ASSUMPTION
+from mpd2.elsewhere import ASSUMPTION, records
 from mpd2.guarantee import AMONG, HOLDS, TOO_FEW, cases_needed, kept_cases, promise
+from mpd2.headlines import in_words
 from mpd2.studio import store, widgets
 from mpd2.studio.scenario import Scenario
+from mpd2.views import NOTHING
 
 LEVEL = "level"
+HEADS = {
+    "cohort": ("Cohort", "Where the photographs come from."),
+    "state": ("Promise", "Whether a limit was found on the val cases, and if not, why."),
+    "val": ("Missed on val", "Glaucoma missed of the val cases kept under the limit."),
+    "n": ("Val cases", "Cases the limit was found on."),
+    "test": ("Missed on test", "Glaucoma missed of the test cases kept under the limit."),
+    "judged_n": ("Test cases", "Cases that had no part in finding the limit."),
+    "rate": ("Share missed on test", "Of the test cases kept, with its 95 % interval (Wilson)."),
+}
+"""The columns of words: head and help."""
 
 
 @st.fragment
@@ -38,34 +50,24 @@ def panel(run: str) -> None:
             help="Only who is called healthy can be missed, so a share of these is the stronger promise.",
         )
     rows = promises(run, percent / 100, among)
-    st.markdown(in_words(rows, percent / 100, among))
+    st.markdown(in_words(said(rows, percent / 100, among)))
     widgets.data_table(
-        rows,
+        told(rows),
         key="guarantee",
         alt_text=f"Whether at most {percent} % missed can be promised in each cohort, and what happened on test cases",
         columns={
-            "cohort": "Cohort",
-            "state": st.column_config.TextColumn("Promise", help="Whether a limit was found on the val cases."),
             "limit": st.column_config.NumberColumn(
                 "Limit", format="%.2f", help="Log-odds of being sent up to which a case is kept; 0 is the own rule."
             ),
-            "n": st.column_config.NumberColumn("Val cases"),
-            "kept": st.column_config.NumberColumn("Kept of val"),
-            "missed": st.column_config.NumberColumn("Missed of val"),
-            "judged_n": st.column_config.NumberColumn("Test cases"),
-            "judged_kept": st.column_config.NumberColumn("Kept of test"),
-            "judged_missed": st.column_config.NumberColumn("Missed of test"),
-            "rate": st.column_config.NumberColumn("Missed share, %", format="%.1f"),
-            "low": st.column_config.NumberColumn("95 % from", format="%.1f"),
-            "high": st.column_config.NumberColumn("to", format="%.1f"),
+            **{name: st.column_config.TextColumn(head, help=text) for name, (head, text) in HEADS.items()},
         },
     )
-    st.caption(ASSUMPTION)
+    st.caption(in_words(ASSUMPTION))
 
 
 @st.cache_data(show_spinner=False, max_entries=256)
 def promises(run: str, level: float, among: str) -> pd.DataFrame:
-    """What can be promised of a run in each cohort; shares in per cent."""
+    """What can be promised of a run in each cohort, as `promise` tells it."""
     val, test = (store.compared((run,), Scenario(run, split)) for split in ("val", "test"))
     calibration, judged = (kept_cases(evidence, run, among) for evidence in (val, test))
     rows = [
@@ -73,16 +75,35 @@ def promises(run: str, level: float, among: str) -> pd.DataFrame:
         | promise(calibration.of(val.cohort.sources == entry.key), judged.of(test.cohort.sources == entry.key), level)
         for entry in store.cohort().manifest.cohorts
     ]
-    shares = ["rate", "low", "high"]
-    return pd.DataFrame(rows).drop(columns="level").assign(**{name: lambda f, n=name: 100 * f[n] for name in shares})
+    return pd.DataFrame(rows)
 
 
-def in_words(rows: pd.DataFrame, level: float, among: str) -> str:
+def told(rows: pd.DataFrame) -> pd.DataFrame:
+    """The promises as words, a few columns wide."""
+
+    def column(text: str) -> list[str]:
+        return [text.format_map(row) if row["state"] == HOLDS else NOTHING for row in records(rows, None).values()]
+
+    return pd.DataFrame(
+        {
+            "cohort": rows["cohort"],
+            "state": rows["state"],
+            "limit": rows["limit"],
+            "val": column("{missed:.0f} of {kept:.0f} kept"),
+            "n": rows["n"].astype(str),
+            "test": column("{judged_missed:.0f} of {judged_kept:.0f} kept"),
+            "judged_n": rows["judged_n"].astype(str),
+            "rate": [text.replace("%", " %") for text in column("{rate:.1%} ({low:.1%} to {high:.1%})")],
+        }
+    )
+
+
+def said(rows: pd.DataFrame, level: float, among: str) -> str:
     """The promises in a sentence."""
-    given = rows[rows["state"] == HOLDS]
-    names = ", ".join(given["cohort"]) or "no cohort"
-    told = f"At most {level:.0%} missed, of {AMONG[among]}, can be promised in **{names}**."
+    given = rows.loc[rows["state"] == HOLDS, "cohort"]
+    names = ", ".join(given) or "no cohort"
+    sentence = f"At most {level:.0%} missed, of {AMONG[among]}, can be promised in **{names}**."
     few = rows.loc[rows["state"] == TOO_FEW, "cohort"].tolist()
     if few:
-        told += f" In {', '.join(few)} there are too few val cases: it takes {cases_needed(level)} without a miss."
-    return told
+        sentence += f" In {', '.join(few)} there are too few val cases: it takes {cases_needed(level)} without a miss."
+    return sentence

@@ -61,6 +61,7 @@ class Progress:
     load: Floats  # [E, M]
     active: np.ndarray  # [E] bool
     state: Callable[[], TrainingState]
+    policy: Callable[[], Policy]  # [E, N] on val after this epoch, NaN where a member no longer trains
     stop: Callable[[Sequence[int]], None]  # ends the training of the members at these positions, and of nobody else
 
 
@@ -109,7 +110,7 @@ def train(
             crew.train_epoch()
             crew.judge()
             state.epoch += 1
-            progress = _progress(state, configs, epochs)
+            progress = _progress(crew, configs, epochs)
             for callback in callbacks:
                 callback(progress)
     return _trained(state, configs, course, cohort.readers)
@@ -290,11 +291,20 @@ class _Crew:
 
     def _hard(self, policy: SoftPolicy) -> tuple[Tensor, Tensor]:
         """Hard deferral rate and reported total cost on val, each [A]."""
-        soft = to_policy(policy, self.course.val.available)
+        self.soft = soft = to_policy(policy, self.course.val.available)
         staged = np.array([config.rule == "staged" for config in self.configs])[:, None]
         action = torch.as_tensor(np.where(staged, choose(soft, "staged"), choose(soft, "joint"))).to(self.rows.device)
         total = self.course.val.total.expand(len(self.rows), -1, -1).gather(-1, action[..., None])[..., 0]
         return (action > 0).to(total).mean(-1), total.mean(-1)
+
+    def everybodys_policy(self) -> Policy:
+        """The last policy on val of all members, [E, N]; NaN for those who are not in the crew."""
+        members, rows = len(self.state.active), self.rows.cpu().numpy()
+        defer, allocation = (
+            np.full((members, *part.shape[1:]), np.nan) for part in (self.soft.defer, self.soft.allocation)
+        )
+        defer[rows], allocation[rows] = self.soft.defer, self.soft.allocation
+        return Policy(defer, allocation, self.soft.available)
 
     def _write_down(self, judged: Tensor, policy: SoftPolicy) -> None:
         state = self.state
@@ -313,7 +323,8 @@ def to_policy(soft: SoftPolicy, available: Tensor) -> Policy:
     return Policy(soft.defer.double().cpu().numpy(), soft.allocation.double().cpu().numpy(), available.cpu().numpy())
 
 
-def _progress(state: TrainingState, configs: Sequence[Config], epochs: int) -> Progress:
+def _progress(crew: _Crew, configs: Sequence[Config], epochs: int) -> Progress:
+    state = crew.state
     log = state.history[-1].double().cpu().numpy()
 
     def stop(members: Sequence[int]) -> None:
@@ -327,6 +338,7 @@ def _progress(state: TrainingState, configs: Sequence[Config], epochs: int) -> P
         load=state.loads[-1].double().cpu().numpy(),
         active=state.active.cpu().numpy().copy(),
         state=lambda: deepcopy(state),
+        policy=crew.everybodys_policy,
         stop=stop,
     )
 

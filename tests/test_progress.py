@@ -19,7 +19,7 @@ def unused(*_: object) -> TrainingState:
 def told(epoch: int, active: bool = True, **log: list[float]) -> Progress:
     """What a training of two routers says after an epoch."""
     values = {name: np.array(log.get(name, [0.5, 0.5])) for name in LOGGED}
-    return Progress(epoch, 40, [PAPER, PAPER], values, np.zeros((2, 3)), np.array([active, False]), unused, unused)
+    return Progress(epoch, 40, [PAPER, PAPER], values, np.zeros((2, 3)), np.array([active, False]), *[unused] * 3)
 
 
 def test_the_line_shows_means_over_routers() -> None:

@@ -16,6 +16,7 @@ from mpd2.config import PAPER, Config
 from mpd2.costs import Costs
 from mpd2.errors import Cancelled, UserError
 from mpd2.examples import prepare
+from mpd2.policy import Policy
 from mpd2.router import BLOCKS, Noise, initial_weights, soft_policy
 from mpd2.training import LOGGED, Progress, Trained, TrainingState, to_policy, train
 
@@ -351,7 +352,14 @@ def test_a_member_stopped_by_a_callback_keeps_what_it_has_and_leaves_the_others_
             progress.stop([0, 2])
             progress.stop([])
 
-    trained = fit(cohort, *MIXED, callbacks=[stop_some])
+    policies: list[Policy] = []
+    trained = fit(cohort, *MIXED, callbacks=[stop_some, lambda progress: policies.append(progress.policy())])
+    val = cohort.subset(split="val")
+    assert [(~np.isnan(policy.defer)).all(-1).tolist() for policy in policies[:3]] == [[True] * 4] * 2 + [
+        [False, True, False, True]
+    ]
+    np.testing.assert_allclose(policies[2].defer[3].mean(), logged(trained, "val_soft_deferral")[2, 3])
+    assert policies[0].allocation.shape == (4, len(val), cohort.readers)
     assert trained.positions == (0, 1, 2, 3)
     assert epochs_of(trained) == [2, *epochs_of(alone[1]), 2, *epochs_of(alone[3])]
     assert trained.best_epoch[0] == 2

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -15,6 +16,7 @@ from mpd2.config import Config
 from mpd2.errors import Cancelled
 from mpd2.methods import policy_of
 from mpd2.methods.router import run_of
+from mpd2.policy import Policy
 from mpd2.training import Callback, Progress, train
 from mpd2.tuning.sampler import is_rung
 from mpd2.tuning.score import EXCESS_WEIGHT, appraise
@@ -38,30 +40,34 @@ class Batch:
 
     def run(self, cohort: Cohort, device: str, callbacks: Sequence[Callback] = ()) -> None:
         """Train the batch and tell the study how each trial ended."""
-        costs = cohort.manifest.default_costs()
+        costs, val = cohort.manifest.default_costs(), learning_split(cohort, "val")
+        rule, target = self.configs[0].rule, self.configs[0].budget.target
+        appraised = partial(appraise, val=val, costs=costs, rule=rule, target=target)
+        judge = partial(self._judge, appraised)
         try:
-            trained = train(cohort, self.configs, costs, device=device, callbacks=(self._judge, *callbacks))
+            trained = train(cohort, self.configs, costs, device=device, callbacks=(judge, *callbacks))
         except Cancelled:
             if self.left:
                 raise
             return
-        run, val = run_of(trained, cohort, costs), learning_split(cohort, "val")
-        figures = appraise(policy_of(run, val), val, costs, run.rule, self.configs[0].budget.target)
+        figures = appraised(policy_of(run_of(trained, cohort, costs), val))
         figures = figures.assign(epoch=trained.best_epoch, trial=np.array(trained.positions) // len(self.seeds))
         for position in sorted(self.left):
             self._complete(position, figures[figures["trial"] == position])
 
-    def _judge(self, progress: Progress) -> None:
+    def _judge(self, appraised: Callable[[Policy], pd.DataFrame], progress: Progress) -> None:
         """Report every trial in training and give up those that fall behind; with none left, the training ends.
 
-        While it trains, a trial is judged by the reported total cost on val and the excess over its budget. The score
-        that picks its checkpoint would not do: fees weigh in it by γ, which differs from trial to trial.
+        While it trains, a trial is judged by the score it would have now, and ten times the excess over its budget. The
+        score that picks its checkpoint would not do: fees weigh in it by γ, which differs from trial to trial.
         """
         shape = self.training.shape
+        sound = np.flatnonzero(np.isfinite(progress.log["score"]))  # who trains, and has not run away
+        figures = appraised(progress.policy().member(sound.tolist()))
+        value = np.full(len(self.configs), np.nan)
+        value[sound] = figures["Score"] + EXCESS_WEIGHT * figures["Violation"]
         soft = progress.log["val_soft_deferral"].reshape(shape)
-        value = progress.log["val_total"].reshape(shape) + EXCESS_WEIGHT * np.maximum(soft - self.target, 0.0)
-        value = np.where(np.isfinite(progress.log["score"].reshape(shape)), value, np.nan)
-        self.value = np.where(self.training, value, self.value)
+        self.value = np.where(self.training, value.reshape(shape), self.value)
         self.deferral = np.where(self.training, soft, self.deferral)
         for position in sorted(self.left):
             if self.training[position].any() and self._falls_behind(position, progress):

@@ -23,10 +23,10 @@ STEPS = (
     "now is expected to cost. Asking counts in the reader's fee and every answer that may come after."
 )
 STOPS = {
-    hardstop.AGAIN: f"The photograph is poorer than those of {LEVEL:.0%} of the training cases: photograph again "
-    "before anybody decides.",
-    hardstop.SPECIALIST: f"The case is farther from its nearest training case than {LEVEL:.0%} of these are from "
-    "theirs: to a specialist, whatever the steps say.",
+    hardstop.AGAIN: f"The photograph is poorer than those of {100 * LEVEL:.0f} % of the training cases: photograph "
+    "again before anybody decides.",
+    hardstop.SPECIALIST: f"The case is farther from its nearest training case than {100 * LEVEL:.0f} % of these are "
+    "from theirs: to a specialist, whatever the steps say.",
 }
 
 
@@ -68,17 +68,21 @@ def chain(facts: Facts) -> None:
         key="chain",
         alt_text=f"From what is known at first to the end: {'; '.join(steps['known'] + ', ' + steps['next'])}",
         columns={
-            "known": st.column_config.TextColumn("What becomes known", width="small"),
+            "known": st.column_config.TextColumn("What becomes known", width="medium"),
             "probability": st.column_config.ProgressColumn(
-                "P(glaucoma)", format="percent", min_value=0, max_value=1, help="Posterior probability of glaucoma"
+                "P(glaucoma)", width="small", format="percent", min_value=0, max_value=1, help="Given all that is known"
             ),
-            "now": st.column_config.NumberColumn("Deciding now", format="%.2f", help="Expected cost of errors"),
+            "now": st.column_config.NumberColumn(
+                "Deciding now", width="small", format="%.2f", help="Expected cost of errors"
+            ),
             "label": None,  # said by what is done next
-            "reader": st.column_config.TextColumn("Best to ask", help="Of those who can still be asked"),
+            "reader": st.column_config.TextColumn("Best to ask", width="small", help="Of those still open"),
             "fee": None,
-            "asking": st.column_config.NumberColumn("Asking", format="%.2f", help="Expected cost with fee, to the end"),
+            "asking": st.column_config.NumberColumn(
+                "Asking", width="small", format="%.2f", help="Expected cost, fees included"
+            ),
             "spent": None,
-            "next": st.column_config.TextColumn("Then", width="small"),
+            "next": st.column_config.TextColumn("Then", width="medium"),
         },
     )
     limit = int(facts.run.settings[0]["limit"])

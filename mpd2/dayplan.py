@@ -176,4 +176,3 @@ def assignments(day: DayPlan, desk: Desk, urgent: Bools, expected: Floats) -> pd
     })
     order = np.lexsort((-expected[:, 0], action == 0))
     return rows.iloc[order].reset_index(drop=True)
-

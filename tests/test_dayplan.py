@@ -128,5 +128,3 @@ def test_a_method_that_asks_again_has_more_readings_than_cases(cases, policy, us
     assert day.readings == 2 * day.sent
     rows = dayplan.assignments(day, desk, np.zeros(len(cases), bool), np.zeros((len(cases), 1 + readers)))
     assert (rows["then_1"] != "").sum() == day.sent
-
-

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from dataclasses import dataclass
 from time import perf_counter, sleep
 from typing import Any
@@ -64,6 +65,11 @@ class Visitor:
                 return
 
 
+def connected(address: str) -> ClientConnection:
+    """A line to a server at an address that begins with ws; closed by `with`."""
+    return connect(f"{address}/_stcore/stream", subprotocols=[Subprotocol("streamlit")], max_size=LARGEST)
+
+
 def bench_slider(moves: int = 40) -> dict[str, Any]:
     """Time the moves of one visitor, then of ten at once; plain values, ready for JSON.
 
@@ -84,21 +90,14 @@ def bench_slider(moves: int = 40) -> dict[str, Any]:
 
 def _together(address: str, visitors: int, moves: int) -> list[tuple[float, int]]:
     """The answers to every visitor's moves, after one round that fills the caches all share."""
-    connections = [
-        connect(f"{address}/_stcore/stream", subprotocols=[Subprotocol("streamlit")], max_size=LARGEST)
-        for _ in range(visitors)
-    ]
-    try:
-        people = [Visitor(connection) for connection in connections]
+    with ExitStack() as stack:
+        people = [Visitor(stack.enter_context(connected(address))) for _ in range(visitors)]
         for person in people:
             person.open()
         with ThreadPoolExecutor(visitors) as pool:
             first, second = (_places(visitors, moves, odd) for odd in (1, 0))  # apart: what is known costs nothing
             list(pool.map(_moves, people, first))
             return [answer for answers in pool.map(_moves, people, second) for answer in answers]
-    finally:
-        for connection in connections:
-            connection.close()
 
 
 def _places(visitors: int, moves: int, odd: int) -> list[list[int]]:

@@ -1,0 +1,155 @@
+"""The Budget page under a hand: dragged, by keyboard, from a link, and taken away."""
+
+from io import StringIO
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from playwright.sync_api import expect
+from visits import settled
+
+from mpd2.bench.slider import Visitor, connected
+from mpd2.bench.ui import PATIENCE
+
+SOON = 1000 * PATIENCE
+MOVES = 24
+SENT = 3  # position of the number that says how many cases are sent
+WATCH = """(position) => {
+  const number = () => document.querySelectorAll('[data-testid=stMetricValue]')[position].textContent;
+  window.seen = [];
+  let last = number();
+  new MutationObserver(() => {
+    if (number() !== last) {
+      last = number();
+      window.seen.push(performance.now());
+    }
+  }).observe(document.body, { subtree: true, childList: true, characterData: true });
+}"""
+
+
+@pytest.fixture
+def budget(visit):
+    page = visit("budget?split=val")
+    yield page
+    page.close()
+
+
+def slider(page):
+    return page.get_by_role("slider", name="Share of cases sent")
+
+
+def sent(page):
+    return page.get_by_test_id("stMetricValue").nth(SENT)
+
+
+def place(page, share: float) -> tuple[float, float]:
+    """Where on the screen the slider is at a share."""
+    box = slider(page).bounding_box()
+    thumb = box["height"] / 2
+    return box["x"] + thumb + share * (box["width"] - 2 * thumb), box["y"] + box["height"] / 2
+
+
+def hold(page, share: float) -> None:
+    slider(page).scroll_into_view_if_needed()
+    page.mouse.move(*place(page, share))
+    page.mouse.down()
+
+
+def test_numbers_follow_while_the_slider_is_dragged(budget):
+    before = sent(budget).inner_text()
+    hold(budget, 0.6)
+    expect(sent(budget)).not_to_have_text(before, timeout=SOON)
+    held = sent(budget).inner_text()
+    budget.mouse.move(*place(budget, 0.1))
+    expect(sent(budget)).not_to_have_text(held, timeout=SOON)
+    assert "budget=" not in budget.url  # nothing is settled yet
+    budget.mouse.up()
+    budget.wait_for_url("**budget=0.*")
+    expect(budget.get_by_text("no longer sent").first).to_be_visible(timeout=SOON)
+    settled(budget)
+
+
+def test_how_long_a_number_takes_to_follow_is_told(budget, capsys):
+    hold(budget, 0.5)
+    budget.wait_for_timeout(1000)
+    budget.evaluate(WATCH, SENT)
+    waits = []
+    for move in range(MOVES):
+        x, y = place(budget, 0.2 + 0.02 * move)
+        known = budget.evaluate("window.seen.length")
+        start = budget.evaluate("performance.now()")
+        budget.mouse.move(x, y)
+        budget.wait_for_function(f"window.seen.length > {known}", polling=5)
+        waits.append(budget.evaluate(f"window.seen[{known}]") - start)
+        budget.wait_for_timeout(100)
+    budget.mouse.up()
+    p50, p95 = np.percentile(waits, [50, 95])
+    with capsys.disabled():
+        print(f"\nslider to number: median {p50:.0f} ms, 95 % {p95:.0f} ms over {MOVES} moves")
+    assert len(waits) == MOVES
+    settled(budget)
+
+
+def test_a_move_sends_little(server):
+    address = server.replace("http", "ws", 1)
+    with connected(address) as connection:
+        visitor = Visitor(connection)
+        visitor.open()
+        sizes = [visitor.move(position)[1] for position in (20, 90)]
+    assert max(sizes) < 100_000
+
+
+def test_keys_move_it_too(budget):
+    slider(budget).focus()
+    budget.keyboard.press("Home")
+    expect(sent(budget)).to_have_text("0.0\xa0%", timeout=SOON)
+    budget.keyboard.press("End")
+    expect(sent(budget)).to_have_text("100.0\xa0%", timeout=SOON)
+    budget.keyboard.press("ArrowLeft")
+    told = "99.5\xa0% = 881 of 885 cases (299 a day at 300)"
+    expect(slider(budget)).to_have_attribute("aria-valuetext", told, timeout=SOON)
+    budget.wait_for_url("**budget=0.995*")
+    settled(budget)
+
+
+def test_a_link_shows_the_same_scenario(budget, visit):
+    budget.get_by_role("button", name="Screening camp").click()
+    budget.wait_for_url("**reserve=*")
+    expect(sent(budget)).to_have_text("20.0\xa0%", timeout=SOON)
+    shown = settled(budget).get_by_test_id("stMetricValue").all_inner_texts()
+    other = visit(budget.url.split("/", 3)[3])
+    expect(other.get_by_test_id("stMetricValue")).to_have_text(shown, timeout=SOON)
+    other.close()
+
+
+def test_the_plain_slider_is_as_good(visit):
+    page = visit("budget?split=val&live=false&budget=0.25")
+    plain = page.get_by_role("slider", name="Share of cases sent")
+    plain.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_url("**budget=0.255*")
+    expect(sent(page)).to_have_text("25.5\xa0%", timeout=SOON)
+    settled(page).close()
+
+
+def test_the_worklist_is_taken_away_with_its_assignments(budget):
+    with budget.expect_download() as download:
+        budget.get_by_role("button", name="Worklist (CSV)").click()
+    rows = pd.read_csv(StringIO(Path(download.value.path()).read_text(encoding="utf-8")))
+    assert len(rows) == 885
+    told = f"{100 * (rows['assigned_to'] != 'AI').mean():.1f}\xa0%"
+    assert told == sent(budget).inner_text()
+
+
+def test_a_case_that_moved_is_one_click_away(visit):
+    page = visit("budget?split=val")
+    slider(page).focus()
+    page.keyboard.press("Home")
+    page.wait_for_url("**budget=0*")
+    table = settled(page).get_by_test_id("stDataFrame").filter(has=page.locator("canvas")).last
+    table.scroll_into_view_if_needed()
+    box = table.bounding_box()
+    page.mouse.click(box["x"] + 12, box["y"] + 52)  # the box before the first row
+    expect(page.get_by_role("heading", level=1, name="Case", exact=True)).to_be_visible(timeout=SOON)
+    settled(page).close()

@@ -24,7 +24,7 @@ def fit_answers(train: Cohort, scaler: Scaler, weights: Floats) -> tuple[Pooled,
 
     A reader's word counts only where available. One who was never heard answers like the population.
     """
-    design, spoken = scaler.linear(train), train.available & (train.decisions != UNKNOWN)  # [N, 7], [N, M]
+    design, spoken = scaler.linear(train), train.available & (train.decisions != UNKNOWN)  # [N, Q], [N, M]
 
     def fit(truth: int) -> Pooled:
         part = train.truth == truth
@@ -36,7 +36,7 @@ def fit_answers(train: Cohort, scaler: Scaler, weights: Floats) -> tuple[Pooled,
 
 
 def predict_answers(coefficients: np.ndarray, scaler: Scaler, cohort: Cohort) -> Floats:
-    """P(says glaucoma | truth 0 or 1), [..., B, 2, M, 7] to [..., N, M, 2]: the mean over the B models of a member."""
+    """P(says glaucoma | truth 0 or 1), [..., B, 2, M, Q] to [..., N, M, 2]: the mean over the B models of a member."""
     rates = sigmoid(coefficients.astype(float) @ scaler.linear(cohort).T).mean(-4)  # [..., 2, M, N]
     return np.moveaxis(rates, (-3, -2, -1), (-1, -2, -3)).clip(LAPSE, 1 - LAPSE)
 
@@ -50,7 +50,7 @@ def reader_rates(train: Cohort) -> pd.DataFrame:
     heard = train.with_available(train.decisions != UNKNOWN)
     scaler = fit_scaler(heard)
     models = fit_answers(heard, scaler, np.ones((len(heard), 1)))
-    typical = scaler.linear(heard).mean(0)  # [7]
+    typical = scaler.linear(heard).mean(0)  # [Q]
     names = [reader.name for reader in train.manifest.readers]
     rows = []
     for truth, pooled in enumerate(models):

@@ -1,7 +1,8 @@
 """P(glaucoma | state) as a calibrated probability, and how well it is calibrated.
 
-Logistic in a quadratic of the six measured inputs; the AI's probability and uncertainty follow from its two scores and
-would only say the same again. Forests, boosted trees, kernels and networks were no better on val; see ADR 0009.
+Logistic in a quadratic of the six measured inputs, with a linear part that each cohort has for itself: cameras and
+people differ. The AI's probability and uncertainty follow from its two scores and would only say the same again.
+Forests, boosted trees, kernels and networks were no better on val; see ADR 0009.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from mpd2.logistic import fit_logistic, sigmoid
 
 MEASURED = ("logit_0", "logit_1", "vim_risk_z", "quality_risk", "vCDR", "aCDR")
 REACH = 2.0  # standard deviations at which an input levels off, so that no quadratic runs away out of range
-PENALTY = 10.0
+PENALTY = 5.0
 BINS = 10
 DRAWN = 200  # truths drawn to see what chance alone does
 OVERALL = "all"
@@ -27,40 +28,52 @@ OVERALL = "all"
 
 @dataclass(frozen=True, eq=False)
 class Scaler:
-    """Where the measured inputs of the training cases lie, [6] each."""
+    """Where the measured inputs of the training cases lie, [6] each, and the G cohorts that may differ."""
 
     means: Floats
     scales: Floats
+    cohorts: tuple[str, ...] = ()
 
     def linear(self, cohort: Cohort) -> Floats:
+        """The inputs of each cohort's own part, those that all share, and a constant, [N, 7 G + 7]."""
+        common = self._common(cohort)
+        return np.column_stack([self._own(cohort, common), common])
+
+    def quadratic(self, cohort: Cohort) -> Floats:
+        """The same with squares and products of what all share, the constant last, [N, 7 G + 28]."""
+        common = self._common(cohort)  # its constant makes the linear terms products too
+        left, right = np.triu_indices(common.shape[1])
+        return np.column_stack([self._own(cohort, common), common[:, left] * common[:, right]])
+
+    def _common(self, cohort: Cohort) -> Floats:
         """The measured inputs in standard deviations, levelled off at REACH, and a constant, [N, 7]."""
         levelled = REACH * np.tanh((_measured(cohort) - self.means) / self.scales / REACH)
         return np.column_stack([levelled, np.ones(len(cohort))])
 
-    def quadratic(self, cohort: Cohort) -> Floats:
-        """The same with squares and products, the constant last, [N, 28]."""
-        linear = self.linear(cohort)  # its constant makes the linear terms products too
-        left, right = np.triu_indices(linear.shape[1])
-        return linear[:, left] * linear[:, right]
+    def _own(self, cohort: Cohort, common: Floats) -> Floats:
+        """The same once more for the case's own cohort, 0 for all others, [N, 7 G]; a new cohort has only 0."""
+        member = cohort.sources[:, None] == np.array(self.cohorts, str)  # [N, G]
+        return (member[:, :, None] * common[:, None]).reshape(len(cohort), -1)
 
 
-def fit_scaler(train: Cohort) -> Scaler:
+def fit_scaler(train: Cohort, by_cohort: bool = True) -> Scaler:
     """Mean and standard deviation of every measured input; one that never varies is left as it is."""
     if not len(train):
         raise EmptyCohort("nothing can be learned without cases")
     inputs = _measured(train)
     scales = inputs.std(0)
-    return Scaler(inputs.mean(0), np.where(scales > 0, scales, 1.0))
+    cohorts = tuple(entry.key for entry in train.manifest.cohorts) if by_cohort else ()
+    return Scaler(inputs.mean(0), np.where(scales > 0, scales, 1.0), cohorts)
 
 
 def fit_posterior(train: Cohort, scaler: Scaler, weights: Floats) -> Floats:
-    """Coefficients of one model for each of the T weightings of the training cases, [N, T] to [T, 28]."""
+    """Coefficients of one model for each of the T weightings of the training cases, [N, T] to [T, 7 G + 28]."""
     targets = np.repeat((train.truth == 1).astype(float)[:, None], weights.shape[1], axis=1)
     return fit_logistic(scaler.quadratic(train)[:, :-1], targets, weights, PENALTY)
 
 
 def predict_posterior(coefficients: np.ndarray, scaler: Scaler, cohort: Cohort) -> Floats:
-    """P(glaucoma | state), [..., B, 28] to [..., N]: the mean over the B models of a member.
+    """P(glaucoma | state), [..., B, 7 G + 28] to [..., N]: the mean over the B models of a member.
 
     A mean of probabilities is nearer to one half than the probability of a mean, as not knowing the model should be.
     """

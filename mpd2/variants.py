@@ -26,7 +26,7 @@ FIGURES = (*METRICS, OVERRULED, RELABELLED)
 that end otherwise than the AI's own threshold says."""
 
 SPENT = 0.113  # what the paper's router spends on readers, a case
-THOROUGH = 3.25  # the most, in quarters, that errors may weigh for no more than that to be spent on val
+THOROUGH = 3.75  # the most, in quarters, that errors may weigh for no more than that to be spent on val
 
 ABOUT = (
     "MPD²+ is no method of the paper: it may ask up to three readers about a case, it weighs their words against what "

@@ -78,3 +78,20 @@ def test_calibration_without_truth_is_refused(small_cohort: Cohort) -> None:
 def test_nothing_is_learned_from_no_case(small_cohort: Cohort) -> None:
     with pytest.raises(EmptyCohort):
         fit_scaler(small_cohort.rows(np.array([], int)))
+
+
+def test_a_cohort_with_its_own_part_is_told_better_and_a_new_one_by_what_all_share(benchmark: Cohort) -> None:
+    train, val = benchmark.subset(split="train"), benchmark.subset(split="val")
+    losses = {}
+    for by_cohort in (True, False):
+        scaler = fit_scaler(train, by_cohort)
+        coefficients = fit_posterior(train, scaler, np.ones((len(train), 1)))
+        losses[by_cohort] = calibration_errors(predict_posterior(coefficients, scaler, val), val)["log_loss"].iloc[0]
+        if by_cohort:
+            entries = tuple(entry.model_copy(update={"key": f"new {entry.key}"}) for entry in val.manifest.cohorts)
+            moved = replace(val, manifest=val.manifest.model_copy(update={"cohorts": entries}))
+            shared = replace(scaler, cohorts=())
+            common = coefficients[:, -28:]
+            new = predict_posterior(coefficients, scaler, moved)
+            np.testing.assert_allclose(new, predict_posterior(common, shared, val))
+    assert losses[True] < losses[False]

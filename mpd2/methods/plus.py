@@ -24,6 +24,8 @@ from mpd2.posterior import Scaler, fit_posterior, fit_scaler, predict_posterior
 from mpd2.runs import Run
 from mpd2.streams import Purpose, stream
 
+COHORTS = "cohorts"  # the note of a run that says which cohorts have a part of their own
+
 
 @dataclass(frozen=True)
 class Plus:
@@ -35,6 +37,7 @@ class Plus:
     limit: int = 3  # readers that may be asked about a case
     fuse: bool = True  # whether the posterior has the last word, or the reader heard last
     recalibrate: bool = True  # whether the posterior or the AI's own threshold labels a case nobody is asked about
+    by_cohort: bool = True  # whether glaucoma and readers may be otherwise in one cohort than in another
     draws: int = 16  # bootstraps of the training cases behind a member
     key: str = "mpd2-plus"
     name: str = "MPD²+"
@@ -47,9 +50,9 @@ class Plus:
         options = {name: value for name, value in asdict(self).items() if name not in ("key", "name")}
         settings = member_settings(seeds, **options)
         train, _ = learning_splits(cohort)
-        scaler = fit_scaler(train)
+        scaler = fit_scaler(train, self.by_cohort)
         weights = bootstraps(seeds, self.draws, len(train))  # [N, E · B]
-        posterior = fit_posterior(train, scaler, weights)  # [E · B, 28]
+        posterior = fit_posterior(train, scaler, weights)  # [E · B, 7 G + 28]
         readers = np.stack([pooled.readers for pooled in fit_answers(train, scaler, weights)], axis=1)
         shape = (len(seeds), self.draws)
         return Run(
@@ -60,12 +63,13 @@ class Plus:
                 "state.scale": per_member(seeds, scaler.scales),
                 "prevalence": per_member(seeds, np.array([(train.truth == 1).mean()])),
                 "posterior": posterior.reshape(*shape, -1).astype(np.float32),
-                "readers": readers.reshape(*shape, *readers.shape[1:]).astype(np.float32),  # [E, B, 2, M, 7]
+                "readers": readers.reshape(*shape, *readers.shape[1:]).astype(np.float32),  # [E, B, 2, M, 7 G + 7]
             },
             rule="joint",
             costs=costs,
             readers=cohort.manifest.columns,
             fingerprint=cohort.fingerprint,
+            notes={COHORTS: scaler.cohorts},
         )
 
     def policy(self, run: Run, cohort: Cohort) -> Policy:
@@ -88,7 +92,8 @@ class Plus:
 
 def outlook_of(run: Run, cohort: Cohort) -> Outlook:
     """What every member of a run believes of every case, [E, N]."""
-    options, scaler = _options(run), Scaler(run.arrays["state.mean"][0], run.arrays["state.scale"][0])
+    means, scales = (run.arrays[f"state.{part}"][0] for part in ("mean", "scale"))
+    options, scaler = _options(run), Scaler(means, scales, tuple(run.notes[COHORTS]))
     return Outlook(
         prior=predict_posterior(run.arrays["posterior"], scaler, cohort),
         answers=predict_answers(run.arrays["readers"], scaler, cohort),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from types import SimpleNamespace
 
 import pytest
 import torch
 
-from mpd2.devices import ENOUGH_WORK, pick_device, threads_for
+from mpd2.devices import ENOUGH_WORK, describe_devices, pick_device, threads_for
 from mpd2.errors import UserError
 
 
@@ -24,6 +25,16 @@ def test_auto_takes_the_fastest_there_is(monkeypatch, cuda, mps, expected):
     pretend(monkeypatch, cuda=cuda, mps=mps)
     assert pick_device().type == expected
     assert pick_device("cpu").type == "cpu"
+
+
+def test_what_is_found_is_told_in_words(monkeypatch):
+    pretend(monkeypatch, cuda=False, mps=False)
+    assert describe_devices(3) == f"CPU, 3 of {os.cpu_count()} cores for training (no CUDA found)"
+    pretend(monkeypatch, cuda=False, mps=True)
+    assert describe_devices(1).startswith("Apple GPU (MPS) or CPU")
+    pretend(monkeypatch, cuda=True, mps=False)
+    monkeypatch.setattr(torch.cuda, "get_device_properties", lambda _: SimpleNamespace(name="GPU", total_memory=2**34))
+    assert describe_devices(1) == "GPU, 16 GB"
 
 
 def test_a_device_that_is_not_there_is_refused_with_what_to_do(monkeypatch):

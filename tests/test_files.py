@@ -9,7 +9,7 @@ import pytest
 from disk import full_disk, names
 
 from mpd2.errors import Cancelled, UserError
-from mpd2.files import digest, replacing, replacing_folder
+from mpd2.files import digest, remove_drafts, replacing, replacing_folder
 
 
 def write_file(target, text: str, error: type[BaseException] | None = None) -> None:
@@ -110,3 +110,15 @@ def test_a_digest_is_of_the_content(tmp_path):
     path = tmp_path / "note.txt"
     path.write_bytes(b"cup" * 1000)
     assert digest(path) == hashlib.sha256(b"cup" * 1000).hexdigest()
+
+
+def test_what_a_killed_writer_left_is_removed_and_nothing_else(tmp_path):
+    target = tmp_path / "run[1]"
+    draft = f".{target.name}.{'0123456789abcdef' * 2}"
+    (tmp_path / draft).mkdir()
+    (tmp_path / f"{draft}.old").write_text("")
+    kept = [target.name, ".run1.0123", f".other.{'0' * 32}"]
+    for name in kept:
+        (tmp_path / name).write_text("")
+    remove_drafts(target)
+    assert names(tmp_path) == sorted(kept)

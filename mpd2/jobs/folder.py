@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -119,8 +120,8 @@ class Job:
 
     @property
     def order(self) -> Order:
-        """What was asked for."""
-        return _read(Order, self.folder / ORDER)
+        """What was asked for; read once, as it never changes and can be long."""
+        return _read_order(self.folder / ORDER)
 
     @property
     def status(self) -> Status:
@@ -183,7 +184,12 @@ def all_jobs(place: Workshop) -> list[Job]:
     if not place.jobs.is_dir():
         return []
     jobs = [Job(folder) for folder in place.jobs.iterdir() if (folder / STATUS).is_file()]
-    return sorted(jobs, key=lambda job: (job.order.created, job.name))
+    return sorted(jobs, key=lambda job: job.name)  # which begins with the time
+
+
+@lru_cache(maxsize=256)
+def _read_order(path: Path) -> Order:
+    return _read(Order, path)
 
 
 def _read(kind: type[Entry], path: Path) -> Entry:

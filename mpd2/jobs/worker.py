@@ -8,6 +8,8 @@ import signal
 import socket
 import sys
 import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
@@ -159,21 +161,19 @@ def _warm_up() -> None:
         fit_routers(cohort, cohort.manifest.default_costs(), [quick])
 
 
-class _limited:
+@contextmanager
+def _limited(seconds: int) -> Iterator[None]:
     """A limit on the time a block may take, also where it hangs."""
 
-    def __init__(self, seconds: int) -> None:
-        self.seconds = seconds
+    def stop(number: int, frame: FrameType | None) -> None:
+        raise UserError(f"took longer than the {seconds} s a job may take; ask for fewer routers or epochs")
 
-    def __enter__(self) -> None:
-        signal.signal(signal.SIGALRM, self._stop)
-        signal.alarm(self.seconds)
-
-    def __exit__(self, *_: object) -> None:
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
         signal.alarm(0)
-
-    def _stop(self, number: int, frame: FrameType | None) -> None:
-        raise UserError(f"took longer than the {self.seconds} s a job may take; ask for fewer routers or epochs")
 
 
 def _write_log_to(path: Path) -> None:

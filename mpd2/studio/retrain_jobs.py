@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -114,9 +116,8 @@ def _choose(name: str) -> None:
     st.session_state[CHOSEN_JOB] = name
 
 
-def _tell(act: object, job: Job, place: Workshop) -> None:
+def _tell(act: Callable[[Job, Workshop], None], job: Job, place: Workshop) -> None:
     """Do something with a job; what cannot be done is said."""
-    assert callable(act)
     try:
         act(job, place)
     except UserError as error:

@@ -20,12 +20,13 @@ from small_table import write_small_table
 from mpd2.cohort import Cohort
 from mpd2.config import PAPER
 from mpd2.errors import UserError
-from mpd2.jobs import crew, keeper, plan, queue, worker
+from mpd2.jobs import crew, keeper, plan, queue, search, worker
 from mpd2.jobs.folder import CHECKPOINT, HISTORY, PLACE, ROOT, Job, Order, Search, Status, Workshop, all_jobs
 from mpd2.jobs.history import read_history
 from mpd2.methods.router import fit_routers
 from mpd2.runs import load_predictions, load_run
 from mpd2.table import load_cohort
+from mpd2.tuning import tables
 from mpd2.tuning.storage import connect
 from mpd2.tuning.study import load_study
 
@@ -195,19 +196,27 @@ def test_routers_that_all_come_to_grief_are_told(failing):
 def test_a_search_is_stopped_and_gone_on_with_to_its_last_trial(place, cohort, table, monkeypatch):
     monkeypatch.setattr(worker, "_write_log_to", lambda path: None)
     monkeypatch.setattr(queue, "RUNNING", 0)  # the worker is this process
+    monkeypatch.setattr(search, "BATCH", 2)
     costs = cohort.manifest.default_costs()
     wish = plan.Wish(plan.Start("paper", "MPD²", PAPER, costs), QUICK.but(training__epochs=2), costs)
+    job = queue.submit(plan.tuning(wish, Search(study="mine", trials=4), table, cohort), place)
+    write = Job.write
 
-    def searched(trials: int) -> Job:
-        job = queue.submit(plan.tuning(wish, Search(study="mine", trials=trials), table, cohort), place)
-        with job.held():
-            assert worker.work(job, place) == 0
-        return job
+    def stop_in_the_second_batch(job: Job, status: Status) -> None:
+        write(job, status)
+        if status.epoch == 2 and "of a batch" in status.note:
+            os.kill(os.getpid(), signal.SIGTERM)
 
-    assert searched(2).status.epoch == 2
-    job = searched(4)
+    with job.held(), monkeypatch.context() as patch:
+        patch.setattr(Job, "write", stop_in_the_second_batch)
+        assert worker.work(job, place) == worker.CANCELLED
+    assert (job.status.state, job.status.epoch) == ("queued", 2)  # as before: what becomes of it is for others to say
+    with job.held():
+        assert worker.work(job, place) == 0
     assert (job.status.state, job.status.epoch) == ("done", 4)
-    assert len(load_study(connect(place.studies), "mine")[0].trials) == 4
+    trials = tables.trials_frame(load_study(connect(place.studies), "mine")[0])
+    assert len(trials) == 4
+    assert set(trials["state"]) <= {"complete", "pruned"}
 
 
 def test_a_worker_that_dies_every_time_leaves_its_reason(place, order, monkeypatch):

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -23,7 +25,7 @@ from mpd2.methods.router import fit_routers
 from mpd2.tuning.sampler import LEAST_EPOCHS
 from mpd2.tuning.score import appraise
 from mpd2.tuning.space import HAND_TUNED
-from mpd2.tuning.storage import connect
+from mpd2.tuning.storage import connect, connected
 from mpd2.tuning.study import Standing, best_trial, load_study, open_study, trial_config, within_budget
 from mpd2.tuning.tables import trials_frame
 from mpd2.tuning.watch import SIGN, Vigil, Watcher, give_back
@@ -210,6 +212,19 @@ def test_a_storage_that_cannot_be_used_is_named_without_its_password(place, mess
     with pytest.raises(UserError, match=message) as error:
         connect(place)
     assert "secret" not in str(error.value)
+
+
+def test_a_storage_that_is_lost_on_the_way_is_named(tmp_path):
+    worker = worker_on(tmp_path / "search.db", trials=2, batch=2)
+
+    def lose(standing: Standing) -> None:
+        if standing.training and standing.training.epoch == 2:
+            with closing(sqlite3.connect(tmp_path / "search.db")) as database:
+                database.execute("DROP TABLE trial_intermediate_values")
+
+    message = r"^storage: sqlite:///\S+search\.db was lost on the way; give the same command once it is back$"
+    with pytest.raises(UserError, match=message), connected(str(tmp_path / "search.db")):
+        worker.run(lose)
 
 
 def test_a_file_that_is_no_database_is_refused(tmp_path):

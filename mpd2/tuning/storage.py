@@ -9,6 +9,7 @@ from pathlib import Path
 from time import sleep
 
 import optuna
+from optuna.exceptions import StorageInternalError
 from optuna.storages import RDBStorage
 from sqlalchemy import event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
@@ -21,10 +22,13 @@ TRIES = 5  # to set up the tables of a database, which another worker may do at 
 
 @contextmanager
 def connected(place: str) -> Iterator[RDBStorage]:
-    """The storage at a place, with its connections closed when the block ends."""
+    """The storage at a place, with its connections closed when the block ends; losing it is told in words."""
     storage = connect(place)
     try:
         yield storage
+    except StorageInternalError:
+        shown = make_url(storage.url).render_as_string(hide_password=True)
+        raise UserError(f"storage: {shown} was lost on the way; give the same command once it is back") from None
     finally:
         storage.remove_session()
         storage.engine.dispose()

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from threading import Event, Thread
 from time import monotonic
 
-from optuna.exceptions import UpdateFinishedTrialError
+from optuna.exceptions import StorageInternalError, UpdateFinishedTrialError
 from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState
 
@@ -41,6 +41,8 @@ def alive(trials: Sequence[Trial], vigil: Vigil) -> Iterator[None]:
                     trial.set_user_attr(SIGN, count)
                 except UpdateFinishedTrialError:
                     continue  # told already, or taken over by others
+                except StorageInternalError:
+                    return  # whoever trains will notice too
 
     thread = Thread(target=beat, daemon=True)
     thread.start()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ from mpd2.arrays import Bools, Floats, Ints
 from mpd2.cohort import Cohort
 from mpd2.findings import Estimate
 from mpd2.intervals import bootstrap, observed, paired_difference, percentiles
+from mpd2.limits import Limits
 from mpd2.metrics import METRICS, Tally, load_of, tally
 from mpd2.operating import Desk, plan_at, soft_deferral
 from mpd2.planning import Plan
@@ -20,8 +21,9 @@ from mpd2.setting import Setting
 
 SOFT = "DeferSoft"
 FIGURES = (*METRICS, SOFT)
+ROUNDS = 6  # in which first questions give way to later ones
+MET = 1e-6  # by which a mean probability may be off
 COMPARED = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", SOFT, "Consults", "F1", "MCC", "Sens", "Spec")
-BY_COHORT = ("TotalCost", "ClinicalCost", "ExpertCost")
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,11 +50,45 @@ class DayPlan:
 
 def carried_out(desk: Desk, setting: Setting, urgent: Bools | None = None) -> DayPlan:
     """What becomes of the worklist under a setting."""
-    made = plan_at(desk, setting.limits, urgent)
-    decisions = made.decisions(desk.cohort, desk.endings)
-    counted = tally(desk.cohort, decisions, setting.costs)
+    made, decisions = _with_room_for_later(desk, setting.limits, urgent)
     soft = soft_deferral(desk, setting.limits, made)
-    return DayPlan(setting, made, decisions, counted, soft, load_of(decisions, desk.cohort.readers))
+    load = load_of(decisions, desk.cohort.readers)
+    made = replace(made, notes=(*made.notes, *_notes(desk.cohort, setting.limits, soft, load)))
+    return DayPlan(setting, made, decisions, tally(desk.cohort, decisions, setting.costs), soft, load)
+
+
+def _with_room_for_later(desk: Desk, limits: Limits, urgent: Bools | None) -> tuple[Plan, Decisions]:
+    """A plan, and what comes of it; where a method's later questions overrun a reader, fewer cases start there."""
+    capacity = limits.capacities(desk.cohort.manifest)
+    for _ in range(ROUNDS):
+        made = plan_at(desk, limits, urgent)
+        decisions = made.decisions(desk.cohort, desk.endings)
+        over = load_of(decisions, desk.cohort.readers) - capacity  # [M]
+        first = np.bincount(made.action, minlength=1 + desk.cohort.readers)[1:]
+        if not (over[first > 0] > 0).any():
+            break
+        room = np.where(over > 0, np.maximum(first - over, 0), limits.capacities(desk.cohort.manifest))
+        left = zip(desk.cohort.manifest.columns, room.tolist(), strict=True)
+        limits = replace(limits, capacity=tuple((column, int(n)) for column, n in left if np.isfinite(n)))
+    return made, decisions
+
+
+def _notes(cohort: Cohort, limits: Limits, soft: Floats, load: Ints) -> list[str]:
+    """Wishes about probability and about later questions that could not be met."""
+    notes = []
+    if limits.soft and limits.budget is not None and soft.mean() < limits.budget - MET:
+        told = (
+            f"The mean probability of deferral is to be {limits.budget:.1%}; {soft.mean():.1%} is all there is, with "
+            f"{int((soft == 0).sum())} cases that have nobody who could read them."
+        )
+        notes.append(told.replace("%", "\N{NO-BREAK SPACE}%"))
+    over = load > limits.capacities(cohort.manifest)
+    notes += [
+        f"{reader.name} is asked {asked} times, more than there are places: as the second or third reader of a case."
+        for reader, asked, full in zip(cohort.manifest.readers, load, over, strict=True)
+        if full
+    ]
+    return notes
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,9 +157,11 @@ def by_cohort(before: DayPlan, after: DayPlan, cohort: Cohort, weights: Floats) 
             "sent_before": int(before.decisions.deferred[inside].sum()),
             "sent": int(after.decisions.deferred[inside].sum()),
             "share": float(after.decisions.deferred[inside].mean()),
-            **{metric: value[metric] for metric in BY_COHORT},
+            "TotalCost": value["TotalCost"],
             "low": low,
             "high": high,
+            "ClinicalCost": value["ClinicalCost"],
+            "ExpertCost": value["ExpertCost"],
             "difference": apart["difference"],
             "difference_low": apart["low"],
             "difference_high": apart["high"],

@@ -114,17 +114,45 @@ def test_the_worklist_has_every_case_once_and_no_truth(benchmark, desk, usual, c
     assert rows["urgent"].sum() == 5
 
 
-def test_a_method_that_asks_again_has_more_readings_than_cases(cases, policy, usual):
-    readers = cases.readers
-    first = np.where(cases.available, np.arange(readers), NOBODY)
-    second = np.full_like(first, int(cases.available.sum(0).argmax()))
+@pytest.fixture(scope="module")
+def asking_again(cases, policy):
+    """A worklist whose method always asks the next reader in the list too."""
+    first = np.where(cases.available, np.arange(cases.readers), NOBODY)
     endings = Endings(
         kept=cases.ai_label,
         label=np.where(cases.available, cases.truth[:, None], UNKNOWN),
-        consulted=np.stack([first, second], axis=-1),
+        consulted=np.stack([first, (first + 1) % cases.readers], axis=-1),
     )
-    desk = desk_of(policy, cases, "joint", np.ones(readers, bool), endings)
-    day = dayplan.carried_out(desk, usual.with_budget(0.5))
+    return desk_of(policy, cases, "joint", np.ones(cases.readers, bool), endings)
+
+
+def test_a_method_that_asks_again_has_more_readings_than_cases(asking_again, cases, usual):
+    day = dayplan.carried_out(asking_again, usual.with_budget(0.5))
     assert day.readings == 2 * day.sent
-    rows = dayplan.assignments(day, desk, np.zeros(len(cases), bool), np.zeros((len(cases), 1 + readers)))
+    nothing = np.zeros((len(cases), 1 + cases.readers))
+    rows = dayplan.assignments(day, asking_again, np.zeros(len(cases), bool), nothing)
     assert (rows["then_1"] != "").sum() == day.sent
+
+
+def test_later_questions_take_places_too(asking_again, cases, usual):
+    free = dayplan.carried_out(asking_again, usual.with_budget(0.5))
+    busy = int(free.load.argmax())
+    places = int(free.load[busy]) - 4
+    limits = Limits(budget=0.5, capacity=((cases.manifest.columns[busy], places),))
+    day = dayplan.carried_out(asking_again, replace(usual, limits=limits))
+    assert day.load[busy] <= places
+    assert day.sent == free.sent
+
+
+def test_a_reader_nobody_can_spare_is_named(asking_again, cases, usual):
+    columns = cases.manifest.columns
+    limits = Limits(budget=1.0, capacity=tuple((column, 1) for column in columns[::2]))
+    day = dayplan.carried_out(asking_again, replace(usual, limits=limits))
+    assert any("as the second or third reader" in note for note in day.plan.notes)
+
+
+def test_a_probability_that_cannot_be_reached_is_explained(cases, policy, usual):
+    alone = cases.with_available(np.arange(len(cases))[:, None] % 2 == 0)
+    desk = desk_of(policy.under(alone.available), alone, "joint", np.ones(cases.readers, bool))
+    day = dayplan.carried_out(desk, replace(usual, limits=Limits(budget=0.9, soft=True)))
+    assert any("is all there is" in note for note in day.plan.notes)

@@ -19,8 +19,9 @@ from mpd2.theme import ALARM, OTHER, READER, ROUTER
 MARKER, LOAD = "marker", "load"  # names of data that move
 NOW, BEFORE = "now", "before"
 LINES = {"TotalCost": (ROUTER, [1, 0]), "ClinicalCost": (ALARM, [6, 3]), "ExpertCost": (READER, [2, 2])}
-ROW, AROUND = 24, 60  # pixels of a reader, and of everything around them
+ROW, AROUND = 26, 110  # pixels of a reader, and of everything around them
 HEADROOM = 1.06
+EVERY_LABEL = alt.Axis(labelOverlap=False, labelFlush=False, labelLimit=140)
 
 
 def at(backdrop: Drawing, settings: Mapping[str, tuple[float, Mapping[str, Estimate]]]) -> Drawing:
@@ -111,7 +112,7 @@ def cost_curve(curve: pd.DataFrame, optimum: tuple[float, str] | None, trained: 
 
 @drawn_once
 def _load(names: list[str], most: int) -> Figure:
-    reader = alt.Y("name:N", title=None, sort=names, axis=alt.Axis(labelOverlap=False, labelLimit=140))
+    reader = alt.Y("name:N", title=None, sort=names, axis=EVERY_LABEL)
     across = alt.Scale(domain=[0, most], nice=False, clamp=True)
     told = [
         alt.Tooltip("name:N", title="reader"),

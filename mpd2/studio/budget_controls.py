@@ -68,16 +68,14 @@ def _roster(about: Scenario) -> None:
         on_change=_edited,
         args=(key, rows),
         column_config={
-            "name": st.column_config.TextColumn("Reader", pinned=True),
-            "tier": st.column_config.TextColumn("Tier", width="small"),
-            "here": st.column_config.CheckboxColumn("Here", help="Untick who is away", width="small"),
-            "at_most": st.column_config.NumberColumn("At most", min_value=0, step=1, help="Cases; empty: no limit"),
-            "fee": st.column_config.NumberColumn("Fee", min_value=0.0, step=0.001, format="%.3f"),
-            "now": st.column_config.NumberColumn("Now", help="Readings under the setting in force"),
-            "free": st.column_config.NumberColumn("Free", help="Places left; empty: no limit"),
-            "worth": st.column_config.NumberColumn(
-                "One more", format="%.2f", help="What one more place would be worth, in log-odds of the policy"
-            ),
+            "name": st.column_config.TextColumn("Reader", pinned=True, width=95),
+            "tier": st.column_config.TextColumn("Tier", width=45),
+            "here": st.column_config.CheckboxColumn("Here", help="Untick who is away", width=65),
+            "at_most": st.column_config.NumberColumn("At most", min_value=0, step=1, width=80, help=texts.AT_MOST),
+            "fee": st.column_config.NumberColumn("Fee", min_value=0.0, step=0.001, format="%.3f", width=65),
+            "now": st.column_config.NumberColumn("Now", width=55, help="Readings under the setting in force"),
+            "free": st.column_config.NumberColumn("Free", width=55, help="Places left; empty: no limit"),
+            "worth": st.column_config.NumberColumn("One more", format="%.2f", width=75, help=texts.ONE_MORE),
         },
         placeholder="–",
         alt="Every reader: whether they are here, how many cases they can take at most, their fee, readings and places",
@@ -115,7 +113,7 @@ def _places(about: Scenario) -> None:
         RESERVE: limits.reserve,
         URGENT: setting.urgent,
     })
-    first, second = st.columns(2)
+    first, second = st.columns([4, 3])
     with first:
         st.segmented_control("The budget is of", list(KINDS), required=True, format_func=KINDS.__getitem__, key=KIND,
                              help=texts.KIND, on_change=_set_kind, args=(about,))  # fmt: skip
@@ -124,10 +122,10 @@ def _places(about: Scenario) -> None:
                              help=texts.SCOPE, on_change=_set_scope)  # fmt: skip
     first, second, third = st.columns(3)
     with first:
-        st.number_input("Cases in all, at most", 0, None, step=10, placeholder="no limit", key=TOTAL, help=texts.TOTAL,
+        st.number_input("In all, at most", 0, None, step=10, placeholder="no limit", key=TOTAL, help=texts.TOTAL,
                         on_change=_set_limits)  # fmt: skip
     with second:
-        st.number_input("Places for urgent cases", 0, None, step=5, key=RESERVE, help=texts.RESERVE,
+        st.number_input("Kept for urgent", 0, None, step=5, key=RESERVE, help=texts.RESERVE,
                         on_change=_set_limits)  # fmt: skip
     with third:
         st.number_input("Urgent cases", 0, len(about.slice(store.cohort())), step=5, key=URGENT, help=texts.URGENT,

@@ -27,13 +27,15 @@ TRAINED = (
 NO_TRAINED = " Routers trained for a budget exist for all test cases at the usual costs only, so none are shown here."
 LOAD = "Bars: readings now; grey line: in the setting before; orange line: the places there are."
 LATER = (
-    " This run may ask a second and a third reader by itself. Budget and places are about whom it asks first; later "
-    "questions come on top and are counted in every number."
+    " This run may ask a second and a third reader by itself. A budget is about cases, so about whom it asks first; "
+    "later questions are counted in every number, and where they fill a reader's places fewer cases start there."
 )
 ROSTER = (
     "Untick who is away, say how many cases each can take at most (empty: no limit) and what a reading costs. One more "
     "place is worth the last column, in log-odds of the policy: where it is above 0, the reader is short."
 )
+AT_MOST = "Cases this reader can take; empty: no limit."
+ONE_MORE = "What one more place of this reader would be worth, in log-odds of the policy."
 TOTAL = "How many cases can be sent in all, whatever the budget says."
 RESERVE = "Of all places, those that only an urgent case may take."
 URGENT = "How many cases count as urgent: those expected to cost most if the AI decides them."

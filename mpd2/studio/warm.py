@@ -13,7 +13,7 @@ from types import ModuleType
 from mpd2 import figures, studio
 from mpd2.curves import SCORES
 from mpd2.figures import overview
-from mpd2.studio import case_store, reader_store, store
+from mpd2.studio import budget_state, budget_store, case_store, reader_store, store
 from mpd2.studio.scenario import Scenario
 from mpd2.worklist import ORDERS, ordered
 
@@ -47,6 +47,9 @@ def _default_views(about: Scenario) -> None:
     case_store.facts(about, first)
     for explained in (case_store.attribution, case_store.flips, case_store.stand_ins, case_store.similar):
         explained(about.run, first)
+    usual = budget_state.usual()
+    budget_store.told(about, usual)
+    budget_store.backdrop(about, usual)
 
 
 def _landing_page(about: Scenario) -> None:

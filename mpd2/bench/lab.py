@@ -15,7 +15,7 @@ import numpy as np
 
 from mpd2.bench.train import Stopwatch
 from mpd2.bench.ui import CHANGE, PATIENCE, Server, browsing, serving, settle
-from mpd2.bench.watch import clicked, watch
+from mpd2.bench.watch import clicked, opened, watch
 from mpd2.cohort import Cohort
 from mpd2.config import PAPER, STUDIO, Config
 from mpd2.errors import UserError
@@ -84,8 +84,7 @@ def _visitor(context: BrowserContext, server: Server) -> Page:
     """Somebody else, on another page."""
     page = context.new_page()
     watch(page)
-    page.goto(f"{server.address}/{CHANGE[0]}")
-    settle(page, entry(CHANGE[0]).title)
+    opened(page, f"{server.address}/{CHANGE[0]}", entry(CHANGE[0]).title, PATIENCE)
     return page
 
 

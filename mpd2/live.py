@@ -57,8 +57,8 @@ def _moved(outcome: Outcome, evidence: Evidence, saving: Floats, rate: float) ->
 
 
 def live_rows(figures: Figures) -> list[list[str]]:
-    """Clinical and total cost of every router trained for a budget, beside the runs moved to its rate."""
-    trained = {metric: figures.of("budget", metric=metric) for metric in ("DeferHard", "ClinicalCost", "TotalCost")}
+    """Clinical and total cost of every router trained for a budget, if there are any, beside runs moved to its rate."""
+    trained = _trained(figures) if "budget" in figures.tables else {"DeferHard": {}}
     runs = list(dict.fromkeys(figures.tables["live"]["method"]))
     heads = ["trained for", "deferred", "clinical", *(f"clinical, {figures.titles[run]} live" for run in runs)]
     heads += ["total", *(f"total, {figures.titles[run]} live" for run in runs)]
@@ -74,7 +74,7 @@ def live_rows(figures: Figures) -> list[list[str]]:
 
 def live_words(figures: Figures) -> str:
     """Whether training for a budget adds anything to moving a run to it."""
-    trained = {metric: figures.of("budget", metric=metric) for metric in ("DeferHard", "ClinicalCost", "TotalCost")}
+    trained = _trained(figures)
     rates = {name: told.value for name, told in trained["DeferHard"].items()}
     told = []
     for run in dict.fromkeys(figures.tables["live"]["method"]):
@@ -97,6 +97,10 @@ def _at(figures: Figures, run: str, metric: str, rate: float) -> float:
     rows = figures.tables["live"]
     rows = rows[(rows["method"] == run) & (rows["metric"] == metric)]
     return float(np.interp(rate, rows["deferral"], rows["value"]))
+
+
+def _trained(figures: Figures) -> dict[str, dict[str, Estimate]]:
+    return {metric: figures.of("budget", metric=metric) for metric in ("DeferHard", "ClinicalCost", "TotalCost")}
 
 
 def _trained_at(trained: Mapping[str, Mapping[str, Estimate]], rate: float) -> float:

@@ -36,7 +36,8 @@ ABOUT = (
     f"Its parts are weighed on val. Thorough: while it decides, errors weigh {THOROUGH} times what they cost, the most "
     f"that on val spends no more on readers than the paper's {SPENT}. That answers are independent given truth and "
     "state holds nearly on val, but by the way these readings came to be: in a clinic readers share mistakes, and a "
-    "second one is worth less."
+    "second one is worth less. It is the second version, settled on val and on resplits of train and val when what a "
+    "first one cost on test was known: its own figures there may be a little too good for that."
 )
 
 

@@ -9,9 +9,11 @@ import pytest
 from places import DATA
 from streamlit.testing.v1 import AppTest
 
+from mpd2.asking import decide
 from mpd2.cohort import Cohort
-from mpd2.policy import NOBODY, route
-from mpd2.runs import load_endings, load_predictions, load_run
+from mpd2.methods.plus import outlook_of
+from mpd2.policy import NOBODY
+from mpd2.runs import load_run
 
 OpenPage = Callable[..., AppTest]
 PLUS, TITLE = "mpd2-plus", "MPD²+"
@@ -24,13 +26,11 @@ def texts(app: AppTest) -> str:
 
 @pytest.fixture(scope="module")
 def asked(benchmark: Cohort) -> dict[int, str]:
-    """By how many readers all members ask about it, the first such val case."""
-    val, folder = benchmark.subset(split="val"), DATA / "runs" / PLUS
-    run = load_run(folder)
-    made = route(load_predictions(folder, run, val), val, run.rule, load_endings(folder, run, val))
-    count = (made.consulted != NOBODY).sum(-1)  # [E, N]
-    alike = (count == count[0]).all(0)
-    return {number: str(val.ids[np.flatnonzero(alike & (count[0] == number))[0]]) for number in (0, 1, 2)}
+    """By how many readers are asked about it, all members together, the first such val case."""
+    val, run = benchmark.subset(split="val"), load_run(DATA / "runs" / PLUS)
+    made = decide(outlook_of(run, val).together(), val.decisions, run.costs, limit=3)
+    count = (made.consulted != NOBODY).sum(-1)  # [N]
+    return {number: str(val.ids[np.flatnonzero(count == number)[0]]) for number in (0, 1, 2)}
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])

@@ -13,7 +13,7 @@ import streamlit as st
 from mpd2 import dayplan, recosting
 from mpd2.costs import Costs
 from mpd2.presets import presets
-from mpd2.setting import Setting, costs_in_words, in_words
+from mpd2.setting import Setting, costs_in_words
 from mpd2.studio import budget_state as state
 from mpd2.studio import budget_store, store
 from mpd2.studio import texts_budget as texts
@@ -40,12 +40,11 @@ def days(about: Scenario) -> None:
                 args=(lambda setting, apply=preset.apply: apply(setting, cases),),
             )
         st.button("Reset", icon=":material/restart_alt:", on_click=state.change, args=(state.usual(),))
-        st.caption(f"Now: {in_words(state.now(), cases.manifest)}.")
 
 
 def draw(about: Scenario) -> None:
     """Roster and places beside costs."""
-    left, right = st.columns([5, 3], gap="large")
+    left, right = st.columns([2, 1], gap="medium")
     with left:
         st.subheader("Who is there, and how much can they take?", anchor=False, help=texts.ROSTER)
         _roster(about)
@@ -68,10 +67,10 @@ def _roster(about: Scenario) -> None:
         on_change=_edited,
         args=(key, rows),
         column_config={
-            "name": st.column_config.TextColumn("Reader", pinned=True, width=95),
+            "name": st.column_config.TextColumn("Reader", pinned=True, width=90),
             "tier": st.column_config.TextColumn("Tier", width=45),
             "here": st.column_config.CheckboxColumn("Here", help="Untick who is away", width=65),
-            "at_most": st.column_config.NumberColumn("At most", min_value=0, step=1, width=80, help=texts.AT_MOST),
+            "at_most": st.column_config.NumberColumn("At most", min_value=0, step=1, width=75, help=texts.AT_MOST),
             "fee": st.column_config.NumberColumn("Fee", min_value=0.0, step=0.001, format="%.3f", width=65),
             "now": st.column_config.NumberColumn("Now", width=55, help="Readings under the setting in force"),
             "free": st.column_config.NumberColumn("Free", width=55, help="Places left; empty: no limit"),
@@ -113,11 +112,9 @@ def _places(about: Scenario) -> None:
         RESERVE: limits.reserve,
         URGENT: setting.urgent,
     })
-    first, second = st.columns([4, 3])
-    with first:
+    with st.container(horizontal=True):
         st.segmented_control("The budget is of", list(KINDS), required=True, format_func=KINDS.__getitem__, key=KIND,
                              help=texts.KIND, on_change=_set_kind, args=(about,))  # fmt: skip
-    with second:
         st.segmented_control("It is for", list(SCOPES), required=True, format_func=SCOPES.__getitem__, key=SCOPE,
                              help=texts.SCOPE, on_change=_set_scope)  # fmt: skip
     first, second, third = st.columns(3)

@@ -13,9 +13,9 @@ from mpd2.figures.common import METRIC_NAMES
 from mpd2.findings import Estimate
 from mpd2.headlines import BETTER_WORD, CHANCE_WORD, GAP, WORSE_WORD, change, figure, span
 from mpd2.metrics import BETTER
-from mpd2.setting import Setting
+from mpd2.setting import Setting, in_words
 from mpd2.studio import budget_state as state
-from mpd2.studio import budget_store, tables_view, widgets
+from mpd2.studio import budget_store, store, tables_view, widgets
 from mpd2.studio import texts_budget as texts
 from mpd2.studio.live_slider import live_slider, place_of
 from mpd2.studio.scenario import Scenario
@@ -33,6 +33,7 @@ def draw(about: Scenario) -> None:
     """All of it; a move of the slider draws nothing else."""
     slot, here = st.container(), state.course()
     now, before = budget_store.told(about, here.now), budget_store.told(about, here.before)
+    st.caption(f"Now: {in_words(here.now, store.cohort().manifest)}.")
     for note in now.day.plan.notes:
         st.caption(f":material/warning: {note}")
     _numbers(before, now)
@@ -116,21 +117,21 @@ def _card(metric: str, now: Judged, more: Estimate | None) -> None:
     known = "Defer" if metric == SOFT else metric  # both are shares of cases
     name = METRIC_NAMES[metric]
     lines = [f"95{GAP}% {span(known, now.figures[metric])}"]
-    if metric == "Defer":
-        readings, sent = now.day.readings, now.day.sent
-        lines[0] += f" · {sent} cases" + (f", {readings} readings" if readings != sent else "")
-    lines.append("no change" if more is None else _change(known, more, judged=metric in BETTER and metric != "Defer"))
+    if metric == "Defer" and now.day.readings != now.day.sent:
+        lines.append(f"{now.day.readings} readings of {now.day.sent} cases")
+    judged = metric in BETTER and metric != "Defer"  # to send more is neither good nor bad
+    lines += ["no change", GAP] if more is None else _change(known, more, judged)  # as many lines, or the page jumps
     st.metric(name[:1].upper() + name[1:], figure(known, now.figures[metric].value), help=tables_view.HELP[metric])
     st.markdown("  \n".join(f":small[{line}]" for line in lines))
 
 
-def _change(metric: str, more: Estimate, judged: bool) -> str:
+def _change(metric: str, more: Estimate, judged: bool) -> list[str]:
     """How far it is from the setting before, and whether that is beyond chance and for the better."""
     word = CHANCE_WORD
     if judged and (more.low > 0 or more.high < 0):
         word = BETTER_WORD if more.value * BETTER[metric] > 0 else WORSE_WORD
     sense = f" :{COLOURS[word]}[{word}]" if judged else ""
-    return f"Δ **{change(metric, more)}** ({span(metric, more, signed=True)}){sense}"
+    return [f"Δ **{change(metric, more)}**{sense}", span(metric, more, signed=True)]
 
 
 def _curve(about: Scenario, before: Judged, now: Judged) -> None:

@@ -41,7 +41,8 @@ def test_the_slider_moves_every_number_and_the_link(budget):
     assert numbers(budget)["Share deferred"] == f"{100 * 89 / 885:.1f}\xa0%"
     assert numbers(budget)["Total cost"] != before["Total cost"]
     assert budget.query_params["budget"] == "0.1"
-    assert sum("Δ" in text.value for text in budget.markdown) == 8
+    assert sum("Δ **" in text.value for text in budget.markdown) == 8
+    assert any(text.value == "Now: 10\xa0% of cases sent." for text in budget.caption)
     assert any("no longer sent" in text.value for text in budget.markdown)
     moved = table(budget, "from")
     assert len(moved) > 50

@@ -75,7 +75,7 @@ def _wish(start: plan.Start, grid: bool, title: str) -> tuple[plan.Wish, int, li
     place = _place(start, grid)
     changes: dict[str, Any] = {}
     budgets: list[float | None] = []
-    columns = st.columns([3, 3, 3, 2], gap="medium", vertical_alignment="bottom")
+    columns = st.columns([2, 2, 5, 2] if grid else [3, 3, 3, 2], gap="medium", vertical_alignment="bottom")
     for column, setting in zip(columns, SIMPLE, strict=False):
         with column:
             if grid and setting.path == BUDGET:

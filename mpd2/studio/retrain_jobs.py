@@ -61,20 +61,20 @@ def _list(place: Workshop) -> None:
     except UserError as error:
         st.error(str(error), icon=":material/error:")
         return
-    for job, order, status in known[:SHOWN]:
-        _row(job, order, status, place)
+    pressed = [_row(*entry, place) for entry in known[:SHOWN]]
     if len(known) > SHOWN:
         with st.expander(f"{len(known) - SHOWN} older jobs"):
-            for job, order, status in known[SHOWN:]:
-                _row(job, order, status, place)
+            pressed += [_row(*entry, place) for entry in known[SHOWN:]]
     states = {job.name: status.state in ENDED for job, _, status in known}
     before = st.session_state.get("retrain_states")
     st.session_state["retrain_states"] = states
-    if before is not None and any(over and not before.get(name, over) for name, over in states.items()):
-        st.rerun()
+    ended = before is not None and any(over and not before.get(name, over) for name, over in states.items())
+    if ended or any(pressed):
+        st.rerun()  # all of the page, not the list alone
 
 
-def _row(job: Job, order: Order, status: Status, place: Workshop) -> None:
+def _row(job: Job, order: Order, status: Status, place: Workshop) -> bool:
+    """One job; whether a button was pressed that changes the rest of the page."""
     name, how, buttons = st.columns([4, 5, 3], vertical_alignment="center")
     name.markdown(f"{ICONS[status.state]} **{order.title}**")
     with how:
@@ -83,15 +83,16 @@ def _row(job: Job, order: Order, status: Status, place: Workshop) -> None:
         else:
             st.caption(_ending(order, status))
     with buttons.container(horizontal=True, horizontal_alignment="right"):
-        st.button("Show", key=f"show:{job.name}", on_click=_choose, args=(job.name,), type="tertiary",
-                  icon=":material/visibility:")  # fmt: skip
-        if status.state in ENDED:
-            st.button("Remove", key=f"forget:{job.name}", on_click=_tell, args=(queue.forget, job, place),
-                      type="tertiary", icon=":material/close:",
-                      help="Take it off this list; its run stays.")  # fmt: skip
-        else:
-            st.button("Cancel", key=f"cancel:{job.name}", on_click=_tell, args=(queue.cancel, job, place),
-                      icon=":material/stop_circle:")  # fmt: skip
+        shown = st.button("Show", key=f"show:{job.name}", on_click=_choose, args=(job.name,), type="tertiary",
+                          icon=":material/visibility:")  # fmt: skip
+        if status.state not in ENDED:
+            cancelled = st.button("Cancel", key=f"cancel:{job.name}", on_click=_tell, args=(queue.cancel, job, place),
+                                  icon=":material/stop_circle:")  # fmt: skip
+            return shown or cancelled
+        removed = st.button("Remove", key=f"forget:{job.name}", on_click=_tell, args=(queue.forget, job, place),
+                            type="tertiary", icon=":material/close:",
+                            help="Take it off this list; its run stays.")  # fmt: skip
+    return shown or removed
 
 
 def _progress(order: Order, status: Status) -> str:

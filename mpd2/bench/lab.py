@@ -93,7 +93,8 @@ def _reruns(page: Page, count: int, job: Job | None = None) -> dict[str, float]:
 
     A change that gets no answer, as when the connection was lost, is counted apart, and the page opened anew.
     """
-    title, seconds, lost = entry(CHANGE[0]).title, [], 0
+    title, lost = entry(CHANGE[0]).title, 0
+    seconds: list[float] = []
     while len(seconds) < count + 2 and (job is None or job.is_held()):
         try:
             switch = page.get_by_label(CHANGE[1], exact=True)

@@ -53,7 +53,7 @@ class Scaler:
     def _own(self, cohort: Cohort, common: Floats) -> Floats:
         """The same once more for the case's own cohort, 0 for all others, [N, 7 G]; a new cohort has only 0."""
         member = cohort.sources[:, None] == np.array(self.cohorts, str)  # [N, G]
-        return (member[:, :, None] * common[:, None]).reshape(len(cohort), -1)
+        return (member[:, :, None] * common[:, None]).reshape(len(cohort), len(self.cohorts) * common.shape[1])
 
 
 def fit_scaler(train: Cohort, by_cohort: bool = True) -> Scaler:

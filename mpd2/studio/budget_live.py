@@ -144,8 +144,7 @@ def _curve(about: Scenario, before: Judged, now: Judged) -> None:
         ),
         table=budget_store.curve(about, setting),
         key="budget_curve",
-        alt_text=f"Clinical, expert and total cost as more cases are sent. Now {now.day.sent} of {cases} are sent and "
-        f"total cost is {now.figures['TotalCost'].value:.3f}.",
+        alt_text=texts.CURVE_ALT,  # without a number: a chart whose words change is drawn anew at every move
         note=texts.CURVE + (texts.TRAINED if budget_store.has_trained(about, setting) else texts.NO_TRAINED),
     )
 

@@ -17,6 +17,10 @@ KIND = (
     "that large, as budgets are set in training; how many cases that sends follows."
 )
 SCOPE = "**All together**: the clearest cases of the slice are sent. **Each cohort**: every cohort has this budget."
+CURVE_ALT = (
+    "Clinical, expert and total cost as more cases are sent, from none to all, and where the setting in force is; the "
+    "numbers above say it in words"
+)
 CURVE = (
     "Bands: 95 % of resamples of the cases. Filled points: where you are, with intervals; hollow: the setting before. "
     "The curve is without limits on places; with them you may stand off it."

@@ -109,6 +109,7 @@ def _budgets(place: str) -> list[float | None]:
 
 def _more(start: plan.Start, place: str) -> tuple[dict[str, Any], Costs, str]:
     changes: dict[str, Any] = {}
+    decay = ""
     st.caption(texts.COSTS)
     costs, device = _costs_and_device(start.costs, place)
     for subject, group in MORE.items():
@@ -120,10 +121,10 @@ def _more(start: plan.Start, place: str) -> tuple[dict[str, Any], Costs, str]:
         if subject == "Objective":
             with slots[len(group)]:
                 usual = ", ".join(f"{part:g}" for part in start.config.objective.rank_decay)
-                text = st.text_input(DECAY.label, usual, key=f"{place}:{DECAY.path}",
-                                     help=f"{DECAY.meaning} {texts.DECAY}")  # fmt: skip
-                changes[DECAY.path] = settings.parse_decay(text)
-    return changes, costs, device
+                decay = st.text_input(DECAY.label, usual, key=f"{place}:{DECAY.path}",
+                                      help=f"{DECAY.meaning} {texts.DECAY}")  # fmt: skip
+    # Judged last: a field that is not drawn because an earlier one is wrong would lose its value.
+    return changes | {DECAY.path: settings.parse_decay(decay)}, costs, device
 
 
 def _costs_and_device(costs: Costs, place: str) -> tuple[Costs, str]:

@@ -94,6 +94,7 @@ def test_a_wrong_value_is_told_and_cannot_be_trained(retrain, kind, setting, val
     assert not retrain.exception
     assert told in retrain.error[0].value
     assert retrain.button(key="retrain_go").disabled
+    assert retrain.number_input(key="train:studio:training__epochs").value == 150  # every field is still there
 
 
 def test_more_than_the_server_can_bear_is_refused(open_page, workshop):

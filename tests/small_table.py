@@ -1,4 +1,4 @@
-"""A few real cases as a table on disk, for work that happens in another process."""
+"""A small table on disk."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ import pandas as pd
 from places import DATA
 
 
-def write_small_table(folder: Path, cases: int = 8) -> Path:
-    """The first cases of every cohort in every split, with their manifest; the table's path."""
-    rows = pd.read_csv(DATA / "glaucoma.csv", dtype=str, keep_default_na=False)
+def small_table(folder: Path, cases: int) -> Path:
+    """The benchmark's first cases of every cohort in every split, with its manifest beside them."""
     path = folder / "small.csv"
+    rows = pd.read_csv(DATA / "glaucoma.csv", dtype=str, keep_default_na=False)
     rows.groupby(["cohort", "split"], sort=False).head(cases).to_csv(path, index=False)
-    manifest = (DATA / "glaucoma.toml").read_text(encoding="utf-8")
-    path.with_suffix(".toml").write_text(manifest, encoding="utf-8")
+    path.with_suffix(".toml").write_bytes((DATA / "glaucoma.toml").read_bytes())
     return path

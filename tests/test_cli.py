@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from places import DATA
+from small_table import small_table
 
 from mpd2.cli import bench, main
 from mpd2.cli.arguments import parser
@@ -35,12 +36,7 @@ TINY = {"network": {"width": 8}, "training": {"epochs": 2, "warm_up": 0, "learni
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A table of the benchmark's first eight cases of every cohort in every split, with its manifest beside it."""
-    path = tmp_path_factory.mktemp("table") / "small.csv"
-    rows = pd.read_csv(ROOT / "data/glaucoma.csv", dtype=str, keep_default_na=False)
-    rows.groupby(["cohort", "split"], sort=False).head(8).to_csv(path, index=False)
-    path.with_suffix(".toml").write_bytes((ROOT / "data/glaucoma.toml").read_bytes())
-    return path
+    return small_table(tmp_path_factory.mktemp("table"), 8)
 
 
 @pytest.fixture(scope="module")
@@ -331,7 +327,7 @@ def test_a_checkpoint_of_another_training_is_not_taken_up(
 ) -> None:
     line = ["train", "--table", str(table), "--config", str(tiny), "--seeds", "1", "--out", str(tmp_path / "run")]
     with monkeypatch.context() as patch:
-        patch.setattr("mpd2.cli.train.save_run", lambda *_: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr("mpd2.cli.train.save_run", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         assert main(line) == 130
     assert main([*line, "--gamma", "0.9"]) == 1
     assert "other settings" in capsys.readouterr().err

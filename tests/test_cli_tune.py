@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from optuna.trial import TrialState
+from small_table import small_table
 
 from mpd2.cli import main
 from mpd2.config import STUDIO, parse_config
@@ -25,12 +26,7 @@ TOLD = (TrialState.COMPLETE, TrialState.PRUNED)
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The benchmark's first ten cases of every cohort in every split, with the manifest beside them."""
-    path = tmp_path_factory.mktemp("table") / "small.csv"
-    rows = pd.read_csv(ROOT / "data/glaucoma.csv", dtype=str, keep_default_na=False)
-    rows.groupby(["cohort", "split"], sort=False).head(10).to_csv(path, index=False)
-    path.with_suffix(".toml").write_bytes((ROOT / "data/glaucoma.toml").read_bytes())
-    return path
+    return small_table(tmp_path_factory.mktemp("table"), 10)
 
 
 @pytest.fixture(scope="module")

@@ -57,8 +57,8 @@ NOTES = {
     "deferral": "Total cost if a price on deferral is moved until that share of cases is deferred. The least one is "
     "found with hindsight, on the test cases.",
     "wins": "Against how many readers a method's F1 is higher on the reader's own cases.",
-    "live": "A trained run is moved to the rate of each router trained for a budget, without training anew: its own "
-    "decisions at its own rate, and elsewhere the cases it is expected to pay to send or keep next.",
+    "live": "A trained run is moved to any rate of deferral without training anew: its own decisions at its own rate, "
+    "and elsewhere the cases it is expected to pay to send or to keep next.",
     "effects": "Seed by seed, with Student's interval over seeds.",
     "risk": "Clinical cost in five strata of equal size, from the easiest (1) to the hardest.",
     "plus": ABOUT_VARIANTS,

@@ -10,7 +10,7 @@ from strategies import made_up_manifest
 from mpd2.evidence import Evidence, Outcome
 from mpd2.findings import Figures
 from mpd2.intervals import resample_weights
-from mpd2.live import RATES, SHOWN, live_budgets, live_rows, live_words
+from mpd2.live import RATES, READ, SHOWN, live_budgets, live_rows, live_words
 from mpd2.policy import Policy, route
 
 
@@ -44,10 +44,12 @@ def test_it_is_told_beside_routers_trained_for_a_budget():
         for metric, value in (("DeferHard", rate), ("ClinicalCost", clinical), ("TotalCost", total))
     ])
     figures = Figures({"live": live, "budget": budget}, made_up_manifest(2))
-    heads, first, second = live_rows(figures)
-    assert heads[:2] == ["trained for", "deferred"]
-    assert first == ["al30", "0.300", "0.180", "0.175", "0.270", "0.275"]
-    assert second == ["al50", "0.500", "0.100", "0.125", "0.300", "0.225"]
+    heads, clinical, total = live_rows(figures)
+    assert heads == ["run", "cost", *(f"{rate:.0%} sent" for rate in READ)]
+    assert clinical[:2] == ["Mine", "clinical"]
+    assert clinical[2 + READ.index(0.4)] == "0.150"
+    assert total[2 + READ.index(0.4)] == "0.250"
     words = live_words(figures)
     assert "no higher clinical cost than 1 of them and no higher total cost than 1" in words
+    assert "al30 at 30.0% 0.175 against 0.180, al50 at 50.0% 0.125 against 0.100" in words
     assert "its clinical cost is 0.141, against 0.125 of routers trained for it" in words

@@ -67,9 +67,9 @@ def inventory(study: Study) -> str:
 
 def tables(study: Study, names: tuple[str, ...], every: bool) -> str:
     """The tables in words; of all tables only those that the paper has too, the rest is in RESULTS.md."""
-    found = {name: read_table(study.data, name) for name in TABLES if table_path(study, name).is_file()}
-    figures = Figures(found, study.cohort.manifest)  # some tables are told beside another
-    shown = [name for name in names if name != MAP and (every or "published" in found[name])]
+    found = {name: read_table(study.data, name) for name in names if name != MAP}
+    figures = Figures(found, study.cohort.manifest)
+    shown = [name for name, rows in found.items() if every or "published" in rows]
     parts = [f"{name}: {TABLES[name].title}\n\n{aligned(view(name, figures))}" for name in shown]
     parts += [f"map: {table_path(study, MAP)}"] if MAP in names else []
     parts += [f"all of it in words: {results_path(study)}"] if results_path(study).is_file() else []

@@ -161,11 +161,16 @@ def _by_cost(rows: pd.DataFrame, **where: object) -> list[Record]:
 
 
 def _interval(row: Record) -> str:
-    return str(Estimate(row["value"], row["low"], row["high"]))
+    return _signed(Estimate(row["value"], row["low"], row["high"]))
 
 
 def _new(row: Record) -> tuple[str, str]:
-    return spread(row), str(Estimate(row["change"], row["change_low"], row["change_high"]))
+    return spread(row), _signed(Estimate(row["change"], row["change_low"], row["change_high"]))
+
+
+def _signed(told: Estimate) -> str:
+    """A difference with its interval; one resplit has none."""
+    return f"{told.value:+.3f}" if np.isnan(told.low) else str(told)
 
 
 def _promised(row: Record) -> str:

@@ -29,8 +29,11 @@ def moved(cohort: Cohort, costs: Costs, before: Decisions, after: Decisions) -> 
         if decisions.label.shape != (len(cohort),):
             raise UserError(f"decisions: found shape {decisions.label.shape}, expected one a case of {len(cohort)}")
     source, target = _asked(cohort, before), _asked(cohort, after)
+    other = (source != target) | (before.label != after.label)
+    source, target, cohort = source[other], target[other], cohort.rows(other)  # most cases stay where they are
+    before, after = before.rows(other), after.rows(other)
     names = [entry.name for entry in cohort.manifest.cohorts]
-    frame = pd.DataFrame({
+    return pd.DataFrame({
         "case_id": cohort.ids,
         "cohort": np.array(names)[cohort.source],
         "from": source,
@@ -44,8 +47,6 @@ def moved(cohort: Cohort, costs: Costs, before: Decisions, after: Decisions) -> 
         "clinical": _clinical(cohort, costs, after) - _clinical(cohort, costs, before),
         "fees": _fees(costs, after) - _fees(costs, before),
     })
-    other = (source != target) | (before.label != after.label)
-    return frame[other].reset_index(drop=True)
 
 
 def moved_summary(rows: pd.DataFrame) -> pd.DataFrame:

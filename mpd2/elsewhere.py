@@ -53,10 +53,11 @@ def transfer_rows(figures: Figures) -> Rows:
     keys = list(dict.fromkeys(key for _, key in told))
     heads = [part for key in keys for part in (f"{figures.cohorts[key]} new", "more than known")]
     body = [
-        [figures.titles[method], *(part for key in keys for part in _new(told[method, key]))]
+        [figures.titles[method], str(told[method, keys[0]]["n"]),
+         *(part for key in keys for part in _new(told[method, key]))]
         for method in dict.fromkeys(method for method, _ in told)
-    ]
-    return [["method", *heads], *body]
+    ]  # fmt: skip
+    return [["method", "resplits", *heads], *body]
 
 
 def recalibration_rows(figures: Figures) -> Rows:
@@ -101,7 +102,7 @@ def transfer_words(figures: Figures) -> str:
     """What a new cohort does to methods, and whether anybody is sent to readers nobody knows."""
     parts = []
     for cohort in dict.fromkeys(figures.tables["transfer"]["cohort"]):
-        costs = _by_cost(figures.tables["transfer"], cohort=cohort)
+        costs = _by_cost(figures.tables["transfer"], cohort=cohort, n=figures.tables["transfer"]["n"].max())
         alone = next(row["value"] for row in costs if row["method"] == AI)
         others = [row for row in costs if row["method"] != AI]
         cheaper = sum(row["value"] < alone for row in others)
@@ -112,7 +113,9 @@ def transfer_words(figures: Figures) -> str:
     strangers = max(row["value"] for row in records(figures.tables["transfer"], None, metric=UNHEARD).values())
     heard = "Every reader had been heard in another cohort."
     unheard = f"Up to {strangers:.0%} of cases were sent to readers of whom nothing had been learned."
-    return f"{sentence('; '.join(parts))} {unheard if strangers else heard}"
+    fewer = figures.tables["transfer"].query("n < n.max()")["title"].unique().tolist()
+    left_out = f" {listed(fewer)}, judged in fewer resplits, are left out of this comparison." if fewer else ""
+    return f"{sentence('; '.join(parts))} {unheard if strangers else heard}{left_out}"
 
 
 def guarantee_words(figures: Figures) -> str:

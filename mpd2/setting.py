@@ -14,6 +14,7 @@ from mpd2.manifest import Manifest
 
 YES = "1"
 NO_LIMITS = Limits()
+MOST = 1_000_000  # cases, or times a unit of cost, that anybody can mean
 NAMES = (
     "budget", "soft", "by_cohort", "total", "at_most", "away", "reserve", "urgent", "missed", "alarm", "fees",
     "for_costs",
@@ -162,8 +163,11 @@ def _number(query: Mapping[str, str], name: str, kind: Callable[[str], Number]) 
 
 
 def _read(text: str, name: str, kind: Callable[[str], Number]) -> Number:
+    expected = "a whole number" if kind is int else "a number"
     try:
-        return kind(text)
+        value = kind(text)
     except ValueError:
-        expected = "a whole number" if kind is int else "a number"
         raise UserError(f"{name}: found {text!r} in the link, expected {expected}") from None
+    if value > MOST:
+        raise UserError(f"{name}: found {text!r} in the link, expected {expected} up to {MOST}")
+    return value

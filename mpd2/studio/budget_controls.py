@@ -125,8 +125,7 @@ def _places(about: Scenario) -> None:
         st.number_input("Kept for urgent", 0, None, step=5, key=RESERVE, help=texts.RESERVE,
                         on_change=_set_limits)  # fmt: skip
     with third:
-        st.number_input("Urgent cases", 0, len(about.slice(store.cohort())), step=5, key=URGENT, help=texts.URGENT,
-                        on_change=_set_limits)  # fmt: skip
+        st.number_input("Urgent cases", 0, None, step=5, key=URGENT, help=texts.URGENT, on_change=_set_limits)
 
 
 def _set_kind(about: Scenario) -> None:

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 TOGETHER = (
     "All {members} trained copies of the run decide together here, as one worklist; on Overview each decides alone and "
-    "figures are means, so the two differ a little."
+    "figures are means, so the two differ a little. "
+)
+ORDER = (
+    "At its own rate a run's decisions are its own; away from it, what asking is expected to save helps to say which "
+    "case is the next to be sent or kept."
 )
 LIVE = "Numbers follow while the slider is dragged. Off: a plain slider and a number, which act once they are let go."
 PER_DAY = "How many cases your clinic sees a day; budgets are told in cases a day too."

@@ -46,6 +46,19 @@ def draw(about: Scenario) -> None:
         _slider(about, now)
 
 
+def explain(about: Scenario) -> None:
+    """What the numbers and charts mean; apart from them, since it does not move and reading it takes a browser long."""
+    setting, members = state.now(), budget_store.members(about)
+    best, known = budget_store.optimum(about, setting), budget_store.hindsight(about, setting)
+    notes = [texts.CURVE + (texts.TRAINED if budget_store.has_trained(about, setting) else texts.NO_TRAINED)]
+    if best is not None and best.split != about.split:
+        notes[0] += texts.HINDSIGHT.format(told=f"{_percent(known.budget)} at {known.value:.3f}")
+    notes.append(texts.LOAD + (texts.LATER if budget_store.desk_for(about, setting).endings is not None else ""))
+    notes.append((texts.TOGETHER.format(members=members) if members > 1 else "") + texts.ORDER)
+    for note in notes:
+        st.caption(note)
+
+
 def _slider(about: Scenario, now: Judged) -> None:
     setting, cases = now.day.setting, len(now.day.decisions.label)
     share = now.day.sent / cases if setting.limits.budget is None else setting.limits.budget
@@ -91,9 +104,6 @@ def _buttons(about: Scenario, setting: Setting) -> None:
             args=(best.budget if best else 0.0,),
             help=texts.NO_OPTIMUM if best is None else texts.OPTIMUM.format(n=best.n, told=told),
         )
-        if best is not None and best.split != about.split:
-            known = budget_store.hindsight(about, setting)
-            st.caption(texts.HINDSIGHT.format(told=f"{_percent(known.budget)} at {known.value:.3f}"))
 
 
 def _told(share: float, now: Judged, day: int) -> str:
@@ -145,7 +155,6 @@ def _curve(about: Scenario, before: Judged, now: Judged) -> None:
         table=budget_store.curve(about, setting),
         key="budget_curve",
         alt_text=texts.CURVE_ALT,  # without a number: a chart whose words change is drawn anew at every move
-        note=texts.CURVE + (texts.TRAINED if budget_store.has_trained(about, setting) else texts.NO_TRAINED),
     )
 
 
@@ -165,7 +174,6 @@ def _load(about: Scenario, before: Judged, now: Judged) -> None:
         table=rows,
         key="budget_load",
         alt_text="Readings of each reader now and before, and how many each can take",
-        note=texts.LOAD + ("" if desk.endings is None else texts.LATER),
     )
     told = changes.in_words(changes.moved(desk.cohort, setting.costs, before.day.decisions, now.day.decisions))
     st.markdown(f"**Since the last setting.** {told}")

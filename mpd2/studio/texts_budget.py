@@ -15,7 +15,7 @@ PER_DAY = "How many cases your clinic sees a day; budgets are told in cases a da
 OWN = "As many cases as the run sends by itself."
 OPTIMUM = "The budget with the least total cost on the {n} val cases of the same cohorts, roster and costs: {told}."
 NO_OPTIMUM = "There are no val cases of these cohorts to choose it on."
-HINDSIGHT = "In hindsight, {told} would have been the cheapest on the cases shown; nothing is chosen by that."
+HINDSIGHT = " In hindsight, {told} would have been the cheapest on the cases shown; nothing is chosen by that."
 KIND = (
     "**Cases sent**: exactly so many cases go to a reader. **Mean probability**: the mean probability of deferral is "
     "that large, as budgets are set in training; how many cases that sends follows."

@@ -82,6 +82,9 @@ def describe_route(found: dict[str, Any]) -> str:
         for deed, words in deeds.items()
         for n, times in found[deed].items()
     ]
+    for words, key in (("one hand on the slider", "alone_seconds"), ("ten hands", "crowd_seconds")):
+        if "slider" in found:
+            rows.append((words, *(f"{1000 * found['slider'][key][part]:.0f}" for part in ("p50", "p95")), ""))
     growth = ", ".join(f"{words} n^{found['growth'][deed]:.2f}" for deed, words in deeds.items())
     return f"{aligned([('milliseconds', 'median', '95 %', 'CPU'), *rows])}\n\ntime grows as: {growth}"
 
@@ -117,7 +120,12 @@ def _measure_training(args: Namespace) -> dict[str, Any]:
 
 
 def _measure_routing(args: Namespace) -> dict[str, Any]:
-    return bench_route(args.run, cohort_of(args.table))
+    found = bench_route(args.run, cohort_of(args.table))
+    if not args.slider:
+        return found
+    from mpd2.studio.slider_visitors import bench_slider  # loads the dashboard's libraries
+
+    return found | {"slider": bench_slider()}
 
 
 def _measure_ui(args: Namespace) -> dict[str, Any]:

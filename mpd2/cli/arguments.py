@@ -316,8 +316,8 @@ def _add_bench(new: AddParser) -> None:
         "route",
         "time rerouting as cases become many and places few",
         "Milliseconds to prepare a worklist, to follow every move of a budget, and to do so where each reader has few\n"
-        "places, for worklists of up to a million cases; and, with --slider, what a server of the Budget page takes to\n"
-        "answer one hand on its slider, and ten at once.",
+        "places, for worklists of up to a million cases; and, with --slider, what a server of the Budget page takes\n"
+        "to answer one hand on its slider, and ten at once.",
         "  python -m mpd2 bench route --json --slider",
     )
     route.add_argument("--slider", action="store_true", help="start a server and move its slider too")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from small_table import write_small_table
+from small_table import small_table
 
 from mpd2.bench import lab
 from mpd2.cli.arguments import parser
@@ -37,7 +37,7 @@ def test_its_size_can_be_chosen():
 
 def test_all_ablations_are_extrapolated_from_a_few_epochs(tmp_path, monkeypatch):
     monkeypatch.setattr(lab, "TIMED", 1)
-    found = lab._ablations(load_cohort(write_small_table(tmp_path, cases=4)))
+    found = lab._ablations(load_cohort(small_table(tmp_path, cases=4)))
     assert found["routers"] == 120
     assert found["seconds_extrapolated"] > 0
 

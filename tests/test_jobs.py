@@ -15,7 +15,7 @@ from time import monotonic, sleep
 import numpy as np
 import pytest
 from disk import full_disk, names
-from small_table import write_small_table
+from small_table import small_table
 
 from mpd2.cohort import Cohort
 from mpd2.config import PAPER
@@ -39,7 +39,7 @@ LONG = QUICK.but(training__epochs=100, training__patience=100)
 
 @pytest.fixture(scope="module")
 def table(tmp_path_factory) -> Path:
-    return write_small_table(tmp_path_factory.mktemp("table"))
+    return small_table(tmp_path_factory.mktemp("table"), 8)
 
 
 @pytest.fixture(scope="module")

@@ -39,11 +39,6 @@ class Limits:
         if len(set(named)) < len(named):
             raise UserError(f"capacity: found a reader twice in {', '.join(named)}")
 
-    @property
-    def is_plain(self) -> bool:
-        """Whether nothing is wished for."""
-        return self == Limits()
-
     def check(self, manifest: Manifest) -> None:
         """Refuse a reader nobody knows."""
         unknown = sorted({*(column for column, _ in self.capacity), *self.away} - set(manifest.columns))

@@ -19,7 +19,7 @@ from mpd2.curves import COSTS
 from mpd2.intervals import percentiles
 from mpd2.limits import Limits
 from mpd2.metrics import COUNTS, tally
-from mpd2.planning import Plan, places_for, plan, soft_price
+from mpd2.planning import Plan, places_for, plan, plan_either, soft_price, strata
 from mpd2.policy import Endings, Policy, Rule, act, preferences
 from mpd2.recosting import exchange_rate, recosted, reordered, savings
 from mpd2.reliability import Errors, expected_costs
@@ -76,11 +76,7 @@ def for_costs(desk: Desk, errors: Errors, trained: Costs, wanted: Costs) -> Desk
 
 def plan_at(desk: Desk, limits: Limits, urgent: Bools | None = None) -> Plan:
     """The plan under limits; as `planning.reroute` where the desk is that of a policy."""
-    if not limits.soft or limits.budget is None:
-        return plan(desk.order, desk.cohort, limits, urgent)
-    price = soft_price(desk.defer, limits.budget, _strata(desk, limits))
-    rest = replace(limits, budget=None, soft=False, by_cohort=False)
-    return plan(desk.preference, desk.cohort, rest, urgent, price)
+    return plan_either(desk.preference, desk.order, desk.defer, desk.cohort, limits, urgent)
 
 
 def soft_deferral(desk: Desk, limits: Limits, made: Plan) -> Floats:
@@ -137,13 +133,13 @@ def _entries(desk: Desk, limits: Limits, budgets: Floats) -> Ints:
     """The first of the budgets at which each case is sent, [N]; as many as there are where none is large enough."""
     best = desk.wish(limits.soft).max(-1)
     if limits.soft:
-        prices = np.array([soft_price(desk.defer, share, _strata(desk, limits)) for share in budgets])  # [P, N]
+        prices = np.array([soft_price(desk.defer, share, strata(desk.cohort, limits)) for share in budgets])  # [P, N]
         return (best <= prices).sum(0)
     kind = replace(Limits(), by_cohort=limits.by_cohort)
     nobody = np.zeros(len(best), bool)
     places = [places_for(desk.cohort, replace(kind, budget=float(share)), nobody) for share in budgets]
     room = np.array([found.parts if limits.by_cohort else [found.total] for found in places])  # [P, G]
-    stratum = np.unique(_strata(desk, limits), return_inverse=True)[1]
+    stratum = np.unique(strata(desk.cohort, limits), return_inverse=True)[1]
     order = np.lexsort((desk.cohort.ids, -best, stratum))
     first = np.searchsorted(stratum[order], np.arange(room.shape[1]))
     rank = np.empty(len(best), np.int64)
@@ -171,8 +167,3 @@ def _along(weights: Floats, entry: Ints, kept: Floats, change: Floats, points: i
     steps = (weights @ coming.reshape(len(entry), -1)).reshape(len(weights), points, 2)
     sums = (weights @ kept)[:, None] + steps.cumsum(1)  # [R, P, 2]
     return np.concatenate([sums, sums.sum(-1, keepdims=True)], axis=-1) / weights.sum(1)[:, None, None]
-
-
-def _strata(desk: Desk, limits: Limits) -> Ints:
-    """Which budget each case falls under, [N]."""
-    return desk.cohort.source if limits.by_cohort else np.zeros(len(desk.cohort), np.int64)

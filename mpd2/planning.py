@@ -53,10 +53,17 @@ def reroute(
     limits.check(cohort.manifest)
     present = policy.under(limits.present(cohort.manifest))
     preference = preferences(present, rule)
+    order = preference if saving is None else reordered(preference, saving)
+    return plan_either(preference, order, present.defer, cohort, limits, urgent)
+
+
+def plan_either(
+    preference: Floats, order: Floats, defer: Floats, cohort: Cohort, limits: Limits, urgent: np.ndarray | None = None
+) -> Plan:
+    """The plan for a hard budget, by an order of the cases, or for a soft one, by a price on d, [N], and preference."""
     if not limits.soft or limits.budget is None:
-        preference = preference if saving is None else reordered(preference, saving)
-        return plan(preference, cohort, limits, urgent)
-    price = soft_price(present.defer, limits.budget, _strata(cohort, limits))
+        return plan(order, cohort, limits, urgent)
+    price = soft_price(defer, limits.budget, strata(cohort, limits))
     return plan(preference, cohort, replace(limits, budget=None, soft=False, by_cohort=False), urgent, price)
 
 
@@ -92,7 +99,7 @@ def plan(
     return Plan(action, price + bar, reader_prices, value, gap, _notes(action, worth, cohort, limits, places, urgent))
 
 
-def soft_price(defer: Floats, share: float, strata: Ints | None = None) -> Floats:
+def soft_price(defer: Floats, share: float, stratum: Ints | None = None) -> Floats:
     """The price λ, [N], at which the mean probability of deferral, E[σ(logit d − λ)], is the share; in each stratum.
 
     Exact to rounding. Cases that have no reader, with d = 0, are never deferred and count as such: a
@@ -100,9 +107,9 @@ def soft_price(defer: Floats, share: float, strata: Ints | None = None) -> Float
     """
     odds = logit(np.clip(defer, 1e-15, 1 - 1e-15))
     price = np.empty(len(defer))
-    strata = np.zeros(len(defer), np.int64) if strata is None else strata
-    for stratum in np.unique(strata):
-        mine = strata == stratum
+    stratum = np.zeros(len(defer), np.int64) if stratum is None else stratum
+    for one in np.unique(stratum):
+        mine = stratum == one
         price[mine] = _one_soft_price(odds[mine & (defer > 0)], share * mine.sum())
     return price
 
@@ -180,11 +187,11 @@ def _budgets(cohort: Cohort, limits: Limits) -> list[int]:
     """The cases to send of each stratum."""
     if limits.budget is None:
         return []
-    sizes = np.unique(_strata(cohort, limits), return_counts=True)[1]
+    sizes = np.unique(strata(cohort, limits), return_counts=True)[1]
     return [int(np.floor(limits.budget * size + 0.5)) for size in sizes]
 
 
-def _strata(cohort: Cohort, limits: Limits) -> Ints:
+def strata(cohort: Cohort, limits: Limits) -> Ints:
     """Which budget each case falls under, [N]."""
     return cohort.source if limits.by_cohort else np.zeros(len(cohort), np.int64)
 

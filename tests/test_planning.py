@@ -294,4 +294,3 @@ def test_an_unknown_reader_and_a_nan_are_refused(small_cohort):
 def test_limits_go_to_json_and_back(data, cohort):
     limits = data.draw(wishes(cohort))
     assert parse_limits(limits.plain()) == limits
-    assert Limits().is_plain

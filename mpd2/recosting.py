@@ -15,6 +15,7 @@ from mpd2.errors import UserError
 from mpd2.policy import SURE
 from mpd2.reliability import Errors, expected_costs
 
+ALIKE = 1e-9  # savings that differ by less tell nothing apart, and their squares may be too small to divide by
 NEAR, FAR = 1.5, 3.0  # factors between two costs up to which a run is called near and not far
 
 
@@ -31,7 +32,7 @@ def exchange_rate(preference: Floats, saving: Floats) -> float:
     """
     used = np.abs(preference) < SURE  # absent readers are at −∞
     x, y = saving[used], preference[used]
-    if len(x) < 2 or np.ptp(x) == 0:
+    if len(x) < 2 or np.ptp(x) < ALIKE:
         return 0.0
     x = x - x.mean()
     return max(float(x @ y / (x @ x)), 0.0)

@@ -54,6 +54,11 @@ def test_the_exchange_rate_of_a_policy_that_follows_savings_is_found(small_cohor
     assert exchange_rate(saving, np.zeros_like(saving)) == 0
 
 
+def test_savings_too_alike_to_tell_apart_have_no_rate():
+    preference, saving = np.array([[0.5, -0.5]]), np.array([[6.8e-213, 0.0]])  # its square is 0 to a computer
+    assert exchange_rate(preference, saving) == 0
+
+
 @settings(deadline=None, max_examples=60)
 @given(st.data(), cohorts())
 def test_another_order_changes_no_decision(data, cohort):

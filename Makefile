@@ -2,9 +2,10 @@ PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
+ROUNDS ?= 20
 
 .DEFAULT_GOAL := help
-.PHONY: help app test lint system bench clean
+.PHONY: help app test fuzz lint system bench clean
 
 help:  ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -15,6 +16,12 @@ app: $(VENV)/app.stamp  ## Install what is needed and start the dashboard
 test: lint system  ## Lint, check types and run every test, those in a browser last
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --ignore=tests/browser
 	OMP_NUM_THREADS=1 $(PY) -m pytest tests/browser
+
+fuzz: $(VENV)/test.stamp  ## Try the properties on new random examples, ROUNDS=20 times as many as the tests do
+	for round in $$(seq $(ROUNDS)); do \
+		OMP_NUM_THREADS=1 $(PY) -m pytest -q -n 2 -m hypothesis --hypothesis-profile=search --ignore=tests/browser tests \
+			|| exit 1; \
+	done
 
 lint: $(VENV)/test.stamp  ## Lint and check types
 	$(PY) -m ruff check .

@@ -1,13 +1,21 @@
-"""Cohorts that every test may use. Made-up ones for property tests are in `strategies`."""
+"""Cohorts that every test may use, and how examples are drawn. Cohorts for property tests are in `strategies`."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
 from places import DATA
 
 from mpd2.cohort import Cohort
 from mpd2.table import load_cohort
+
+# What passed once passes again: the examples follow from the code alone, and no clock judges them.
+settings.load_profile("ci")
+# New examples every time, and those that failed first; `make fuzz` looks for counterexamples with it.
+settings.register_profile(
+    "search", settings.get_profile("default"), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
 
 
 @pytest.fixture(scope="session")

@@ -64,7 +64,7 @@ def test_a_twin_agrees_fully(val: Cohort) -> None:
 
 
 @given(st.lists(st.integers(0, 30), min_size=4, max_size=4))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_kappa_does_not_depend_on_who_is_first(cells: list[int]) -> None:
     both, first, second, neither = cells
     n = sum(cells)
@@ -75,7 +75,7 @@ def test_kappa_does_not_depend_on_who_is_first(cells: list[int]) -> None:
 
 
 @given(cohorts())
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_where_reader_and_ai_differ_exactly_one_is_right(cohort: Cohort) -> None:
     rows = against_ai(cohort)
     differing = ((cohort.decisions != cohort.ai_label[:, None]) & cohort.available).sum(0)

@@ -13,7 +13,7 @@ from mpd2.errors import UserError
 from mpd2.limits import Limits
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.data(), cohorts(cases=st.integers(1, 25)), st.integers(0, 999), st.floats(0, 1))
 def test_limits_hold_to_the_last_case_and_nothing_beats_the_batch(data, cohort, seed, share):
     random = np.random.default_rng(seed)

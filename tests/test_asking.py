@@ -65,7 +65,7 @@ def brute_force(prior: float, answers: Floats, there: list[int], costs: Costs, l
 @pytest.mark.parametrize("fuse", [True, False])
 @pytest.mark.parametrize("limit", [1, 2, 3])
 @given(data=st.data())
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 def test_the_gain_of_asking_is_that_of_a_brute_force_expectimax(limit: int, fuse: bool, data: st.DataObject) -> None:
     outlook = data.draw(outlooks(fuse=fuse))
     gains = first_gain(outlook, costs_of(), limit)
@@ -80,7 +80,6 @@ def test_the_gain_of_asking_is_that_of_a_brute_force_expectimax(limit: int, fuse
 
 
 @given(outlooks(), st.integers(1, 3))
-@settings(deadline=None)
 def test_a_reader_is_asked_first_where_that_gains_most_and_only_if_it_gains(outlook: Outlook, limit: int) -> None:
     gains = first_gain(outlook, costs_of(), limit)
     first = decide(outlook, words_of(outlook), costs_of(), limit).consulted[..., 0]
@@ -89,7 +88,6 @@ def test_a_reader_is_asked_first_where_that_gains_most_and_only_if_it_gains(outl
 
 
 @given(outlooks(), st.integers(1, 3))
-@settings(deadline=None)
 def test_decisions_are_the_endings_of_whom_is_asked_first(outlook: Outlook, limit: int) -> None:
     made = decide(outlook, words_of(outlook), costs_of(), limit)
     ends = endings(outlook, words_of(outlook), costs_of(), limit)
@@ -99,7 +97,6 @@ def test_decisions_are_the_endings_of_whom_is_asked_first(outlook: Outlook, limi
 
 
 @given(outlooks(), st.integers(1, 3))
-@settings(deadline=None)
 def test_nobody_absent_is_asked_and_nobody_twice(outlook: Outlook, limit: int) -> None:
     consulted = decide(outlook, words_of(outlook), costs_of(fee=0.0), limit).consulted
     for member, case in np.ndindex(outlook.prior.shape):
@@ -109,7 +106,6 @@ def test_nobody_absent_is_asked_and_nobody_twice(outlook: Outlook, limit: int) -
 
 
 @given(outlooks(), st.integers(1, 3))
-@settings(deadline=None)
 def test_with_fees_beyond_all_stakes_nobody_is_asked(outlook: Outlook, limit: int) -> None:
     made = decide(outlook, words_of(outlook), costs_of(fee=1e9), limit)
     assert not made.deferred.any()
@@ -118,7 +114,6 @@ def test_with_fees_beyond_all_stakes_nobody_is_asked(outlook: Outlook, limit: in
 
 
 @given(outlooks(), st.integers(1, 3), st.booleans())
-@settings(deadline=None)
 def test_an_infinite_price_shuts_a_door(outlook: Outlook, limit: int, for_all: bool) -> None:
     prices = Prices(deferral=np.inf) if for_all else Prices(readers=(np.inf, 0.0, 0.0))
     consulted = decide(outlook, words_of(outlook), costs_of(fee=0.0), limit, prices).consulted
@@ -128,14 +123,12 @@ def test_an_infinite_price_shuts_a_door(outlook: Outlook, limit: int, for_all: b
 
 
 @given(outlooks(), st.floats(0, 0.5))
-@settings(deadline=None)
 def test_a_price_on_deferral_takes_just_that_off_every_gain(outlook: Outlook, price: float) -> None:
     free, priced = (first_gain(outlook, costs_of(), 2, prices) for prices in (Prices(), Prices(deferral=price)))
     assert np.allclose(priced[np.isfinite(free)], free[np.isfinite(free)] - price)
 
 
 @given(outlooks(), st.integers(1, 3), st.integers(0, 99))
-@settings(deadline=None)
 def test_free_and_perfect_readers_cost_nothing(outlook: Outlook, limit: int, seed: int) -> None:
     everybody = np.ones_like(outlook.available)
     perfect = np.broadcast_to(np.array([0.0, 1.0]), outlook.answers.shape)
@@ -147,7 +140,6 @@ def test_free_and_perfect_readers_cost_nothing(outlook: Outlook, limit: int, see
 
 
 @given(outlooks(), st.permutations(range(3)))
-@settings(deadline=None)
 def test_the_order_of_answers_does_not_matter(outlook: Outlook, order: list[int]) -> None:
     """With readers who cost nothing and a limit of three all are heard, in whatever order their columns stand."""
     everybody = np.ones_like(outlook.available)
@@ -162,7 +154,6 @@ def test_the_order_of_answers_does_not_matter(outlook: Outlook, order: list[int]
 
 
 @given(outlooks())
-@settings(deadline=None)
 def test_one_more_reader_never_makes_asking_worse(outlook: Outlook) -> None:
     one, two, three = (first_gain(outlook, costs_of(), limit) for limit in (1, 2, 3))
     assert (two >= one - 1e-12).all()

@@ -17,7 +17,7 @@ from mpd2.metrics import COUNTS, tally
 from mpd2.policy import NOBODY, Decisions, act, route
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data(), cohorts())
 def test_the_moves_add_up_to_the_difference_of_all_counts(data, cohort):
     costs = cohort.manifest.default_costs()

@@ -65,7 +65,7 @@ def test_an_unknown_split_or_cohort_is_named_with_those_there_are(small_cohort: 
         small_cohort.subset(cohorts=["refuge", "drishti"])
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(cohorts())
 def test_a_roster_takes_readers_away_and_never_adds_one(cohort: Cohort) -> None:
     alternate = np.arange(cohort.readers) % 2 == 0
@@ -75,7 +75,7 @@ def test_a_roster_takes_readers_away_and_never_adds_one(cohort: Cohort) -> None:
     np.testing.assert_array_equal(everybody.available, thinned.available)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(cohorts())
 def test_the_first_action_label_is_the_ais_and_the_others_are_the_readers(cohort: Cohort) -> None:
     np.testing.assert_array_equal(cohort.action_labels[:, 0], cohort.ai_label)

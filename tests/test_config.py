@@ -30,7 +30,7 @@ CHANGES = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(CHANGES)
 def test_any_configuration_survives_json(changes):
     config = PAPER.but(**changes)
@@ -38,7 +38,7 @@ def test_any_configuration_survives_json(changes):
     assert Config.model_validate_json(config.model_dump_json()) == config
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(CHANGES)
 def test_a_change_changes_what_it_names_and_nothing_else(changes):
     before, after = PAPER.model_dump(), PAPER.but(**changes).model_dump()

@@ -38,7 +38,7 @@ def test_an_action_costs_its_error_and_its_fee(small_cohort):
     assert np.isinf(found[:, 4:]).all()
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(cohorts(readers=st.integers(1, 30)))
 def test_a_cost_is_finite_exactly_where_somebody_can_act(cohort):
     found = cohort.manifest.default_costs().of_actions(cohort)

@@ -78,7 +78,7 @@ def weights(held_out: Cohort) -> np.ndarray:
 # ---------------------------------------------------------------------------------- by risk
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(st.data(), cohorts(), st.sampled_from(list(curves.RISK_SIGNALS)))
 def test_strata_are_equal_within_one_and_rise_with_risk(data: st.DataObject, cohort: Cohort, signal: str) -> None:
     strata = data.draw(st.integers(1, len(cohort)))
@@ -223,7 +223,7 @@ def test_a_curve_starts_with_the_ai_and_ends_with_always_the_best_reader(rule: R
 
 
 @pytest.mark.parametrize("rule", RULES)
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(data=st.data(), cohort=cohorts())
 def test_at_its_own_rate_a_policy_has_the_cost_of_its_own_decisions(
     rule: Rule, data: st.DataObject, cohort: Cohort

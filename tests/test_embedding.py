@@ -21,7 +21,6 @@ from mpd2.embedding import Map, MapParameters, fit_map, load_map, nearest, save_
 from mpd2.errors import EmptyCohort, UserError
 
 SHIPPED = DATA / "map"
-FEW = settings(deadline=None, max_examples=50)
 SMALL = MapParameters(neighbours=10, min_distance=0.1, seed=3)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
@@ -112,7 +111,7 @@ def test_a_case_the_map_has_not_seen_is_placed_close_to_where_it_would_have_been
     assert np.quantile(error, 0.95) < 0.09
 
 
-@FEW
+@settings(max_examples=50)
 @given(state=hnp.arrays(float, st.tuples(st.integers(0, 5), st.just(len(STATE))), elements=FINITE))
 def test_whatever_comes_is_placed_inside_the_map(shipped, state):
     placed = shipped.place(state)

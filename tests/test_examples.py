@@ -43,7 +43,7 @@ def differing(left: Course, right: Course) -> list[str]:
     return [name for name in ours if not np.array_equal(ours[name], theirs[name])]
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(cohorts(readers=st.integers(1, 30)), st.floats(0, 2), st.sampled_from(["soft", "hard"]), SHARES)
 def test_each_training_cost_is_the_papers(cohort, gamma, ai_cost, share):
     costs = cohort.manifest.default_costs()

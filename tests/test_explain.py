@@ -59,7 +59,7 @@ def by_permutations(value: explain.Value, case: Floats, background: Floats) -> F
 
 
 @given(hnp.arrays(float, 3, elements=NUMBERS), hnp.arrays(float, (4, 3), elements=NUMBERS))
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_shapley_values_agree_with_every_order_of_knowing(case: Floats, background: Floats) -> None:
     def value(states: Floats) -> Floats:
         return states[:, 0] * states[:, 1] + np.sin(states[:, 2]) * states[:, 0] + states[:, 1] ** 2

@@ -10,7 +10,7 @@ from mpd2.geometry import geometric_profile
 DECAYS = st.lists(st.floats(0.01, 0.99), min_size=1, max_size=6).map(tuple)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(DECAYS, st.integers(1, 30))
 def test_every_entry_is_the_papers_formula(decay, readers):
     profile = geometric_profile(decay, readers)
@@ -22,7 +22,7 @@ def test_every_entry_is_the_papers_formula(decay, readers):
         assert (profile[k, k:] == 0).all()
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6).map(tuple), st.integers(1, 30))
 def test_each_row_is_a_falling_distribution_over_its_ranks(decay, readers):
     profile = geometric_profile(decay, readers)

@@ -52,7 +52,7 @@ def test_the_order_of_the_cases_does_not_change_who_belongs_together(benchmark):
     assert len(np.unique(before)) == len(np.unique(after)) == len(np.unique(np.stack([before, after]), axis=1).T)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(MASKS)
 def test_masks_and_pointers_rebuild_the_table(available):
     masks, which = distinct_masks(available)
@@ -61,7 +61,7 @@ def test_masks_and_pointers_rebuild_the_table(available):
     assert (np.diff(np.bincount(which)) <= 0).all()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(MASKS)
 def test_families_are_numbered_by_size_and_none_is_small_unless_alone(available):
     sizes = np.bincount(support_families(available))
@@ -70,7 +70,7 @@ def test_families_are_numbered_by_size_and_none_is_small_unless_alone(available)
     assert len(sizes) == 1 or sizes.min() >= SMALLEST_FAMILY
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(MASKS)
 def test_cases_with_one_mask_are_one_family(available):
     _, which = distinct_masks(available)
@@ -152,7 +152,7 @@ def test_a_case_is_placed_without_regard_to_its_company(benchmark, groups):
     assert groups.assign(benchmark.rows(np.array([], int))).shape == (0,)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.data(), st.integers(1, 30))
 def test_any_cohort_can_be_learned_from_and_any_case_placed(data, readers):
     train, later = (data.draw(cohorts(readers=st.just(readers))) for _ in range(2))

@@ -21,7 +21,7 @@ COSTS = COHORT.manifest.default_costs()
 CASES = to_cases(COHORT, COSTS, COHORT.state.mean(0), COHORT.state.std(0))
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(
     hnp.arrays(np.float32, (2, 3, 5), elements=st.floats(-50, 50, width=32)),
     hnp.arrays(np.float32, (2, 3, 5), elements=st.floats(0, 1, width=32)),

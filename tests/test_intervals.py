@@ -38,7 +38,7 @@ def held_out(benchmark: Cohort) -> Cohort:
 # ---------------------------------------------------------------------------------- resamples
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(cohorts())
 def test_a_resample_keeps_the_number_of_cases_of_every_cohort(cohort: Cohort) -> None:
     weights = resample_weights(cohort, 20, seed=1)
@@ -78,7 +78,7 @@ def test_a_resample_is_the_metrics_of_its_drawn_cases(small_cohort: Cohort) -> N
 # ---------------------------------------------------------------------------------- intervals
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(hnp.arrays(float, (30, 3), elements=st.floats(-5, 5)))
 def test_percentiles_are_those_of_numpy(samples: np.ndarray) -> None:
     assert percentiles(samples) == pytest.approx(np.quantile(samples, [0.025, 0.975], axis=0))
@@ -153,7 +153,7 @@ def test_pairing_makes_a_small_difference_clear(held_out: Cohort) -> None:
 # ---------------------------------------------------------------------------------- Wilson
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.integers(1, 1000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
 def test_wilson_is_that_of_scipy(drawn: tuple[int, int]) -> None:
     theirs = stats.binomtest(*drawn).proportion_ci(0.95, method="wilson")

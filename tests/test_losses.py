@@ -75,7 +75,7 @@ def agrees(found: Tensor, expected: list[float]) -> bool:
     return np.allclose(found.numpy(), expected, rtol=0, atol=1e-10)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(situations(), st.floats(0, 2))
 def test_the_routing_cost_is_the_papers_sum(situation, gamma):
     ai, expert = situation.draw(*situation.policy.defer.shape), situation.draw(*situation.policy.allocation.shape)
@@ -88,7 +88,7 @@ def test_the_routing_cost_is_the_papers_sum(situation, gamma):
     assert agrees(routing_cost(situation.policy, cost), expected)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(situations())
 def test_gsdp_is_the_papers_sum(situation):
     expected = [
@@ -100,7 +100,7 @@ def test_gsdp_is_the_papers_sum(situation):
     assert agrees(gsdp(situation.policy, situation.one_hot, situation.prior), expected)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(situations(), st.sampled_from(DECAYS), st.sampled_from([0.0, 0.05, 0.3]))
 def test_rank_js_is_the_papers_sum(situation, decay, margin):
     members, _, readers = situation.policy.allocation.shape
@@ -109,7 +109,7 @@ def test_rank_js_is_the_papers_sum(situation, decay, margin):
     assert agrees(rank_js(situation.policy, profile, torch.full((members,), margin).double()), expected)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(situations(most_readers=3), st.floats(0, 1), st.floats(0, 5), st.floats(0, 40))
 def test_the_budget_penalty_is_the_papers_sum(situation, target, multiplier, penalty):
     members = len(situation.policy.defer)
@@ -118,7 +118,7 @@ def test_the_budget_penalty_is_the_papers_sum(situation, target, multiplier, pen
     assert agrees(budget_penalty(situation.policy, *same), expected)
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.lists(st.tuples(*[st.floats(0, 3)] * 4), min_size=1, max_size=5))
 def test_the_multiplier_climbs_by_the_excess_and_never_below_zero(members):
     found = ascended(*torch.tensor(members, dtype=torch.float64).unbind(-1))
@@ -133,7 +133,7 @@ def test_members_of_a_population_may_differ_in_every_setting():
     assert agrees(found, [1.0 * 0.3 + 5 * 0.09, 2.0 * -0.1])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(situations(), st.data())
 def test_gsdp_is_zero_at_the_prior_and_above_zero_elsewhere(situation, data):
     prior, group, policy = situation.prior, situation.group, situation.policy
@@ -168,7 +168,7 @@ def test_gsdp_looks_at_a_groups_load_and_not_at_its_single_cases():
     assert agrees(gsdp(one_each, apart, even.expand(1, 2, 2)), [np.log(2)])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.integers(2, 30), st.sampled_from(DECAYS), st.floats(0.05, 1))
 def test_rank_js_is_zero_up_to_the_reference_and_above_zero_for_a_peak(readers, decay, defer):
     profile = torch.as_tensor(geometric_profile(decay, readers))[None]
@@ -219,7 +219,7 @@ def test_the_slope_of_the_last_rank_goes_to_a_reader_who_is_there():
     assert slope[0, 0, 2] < 0
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(situations())
 def test_a_batch_that_defers_nothing_costs_what_the_ai_costs(situation):
     policy = situation.policy
@@ -238,7 +238,7 @@ def test_a_batch_that_defers_nothing_costs_what_the_ai_costs(situation):
     assert all(gradient.isfinite().all() for gradient in gradients)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(situations())
 def test_detached_deferral_changes_no_value_and_gets_no_gradient(situation):
     policy = situation.policy

@@ -81,7 +81,7 @@ def held_out(benchmark: Cohort) -> Cohort:
 labels = hnp.arrays(np.int64, st.integers(1, 12), elements=st.integers(0, 1))
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.data(), labels)
 def test_scores_are_those_of_scikit_learn(data: st.DataObject, truth: np.ndarray) -> None:
     label = data.draw(hnp.arrays(np.int64, len(truth), elements=st.integers(0, 1)))
@@ -115,7 +115,7 @@ def test_costs_are_counted_from_errors_and_from_every_reader_asked(small_cohort:
     assert (row["Defer"], row["Consults"]) == (0.5, 0.75)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(st.data(), cohorts())
 def test_a_population_is_counted_as_each_of_its_members(data: st.DataObject, cohort: Cohort) -> None:
     members = [route(data.draw(policies(cohort)), cohort) for _ in range(2)]
@@ -258,7 +258,7 @@ def test_the_collapse_formulas_are_those_of_the_published_row(method: str) -> No
     assert row[paper.index].to_numpy(float) == pytest.approx(paper.to_numpy(), abs=PRINTED)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(hnp.arrays(np.int64, st.integers(2, 8), elements=st.integers(0, 9)).filter(lambda load: load.any()))
 def test_concentration_lies_between_an_even_load_and_a_single_reader(load: np.ndarray) -> None:
     row = collapse(asked(tuple(load)), len(load)).iloc[0]

@@ -43,7 +43,7 @@ def costs_of(desk: Desk, limits: Limits, costs: Costs) -> list[float]:
 
 
 @EVERY_RULE
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(cohort=cohorts(), data=st.data(), soft=st.booleans(), by_cohort=st.booleans())
 def test_every_point_of_a_curve_is_what_routing_at_that_budget_costs(rule, cohort, data, soft, by_cohort):
     saving = data.draw(st.none() | hnp.arrays(float, cohort.available.shape, elements=st.floats(-1, 1)))
@@ -69,7 +69,7 @@ def test_a_band_holds_the_resamples_of_routing(small_cohort):
 
 
 @EVERY_RULE
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(cohort=cohorts(), data=st.data())
 def test_a_desk_plans_as_its_policy_is_rerouted(rule, cohort, data):
     policy = data.draw(policies(cohort))

@@ -70,7 +70,7 @@ def test_parts_are_decided_as_the_whole_to_the_last_bit(cases, order, tmp_path, 
 CELLS = st.text(st.sampled_from('a"\n, \r'), max_size=4)
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.lists(CELLS, min_size=1, max_size=12), st.integers(1, 5))
 def test_a_csv_table_is_cut_between_rows_whatever_its_cells_hold(tmp_path_factory, cells, rows):
     path = tmp_path_factory.mktemp("csv") / "table.csv"

@@ -56,7 +56,7 @@ def sent(made: Plan, cohort: Cohort) -> set[str]:
 
 
 @EVERY_RULE
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(cohort=cohorts(), data=st.data(), by_cohort=st.booleans(), soft=st.booleans())
 def test_a_larger_budget_never_takes_a_case_back(rule, cohort, data, by_cohort, soft):
     policy = data.draw(policies(cohort))
@@ -72,7 +72,7 @@ def test_a_larger_budget_never_takes_a_case_back(rule, cohort, data, by_cohort, 
 
 
 @EVERY_RULE
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(cohort=cohorts(), data=st.data())
 def test_without_limits_and_at_its_own_rate_a_policy_decides_as_trained(rule, cohort, data):
     policy = data.draw(policies(cohort))
@@ -92,7 +92,7 @@ def test_without_limits_and_at_its_own_rate_a_policy_decides_as_trained(rule, co
         np.testing.assert_array_equal(reroute(part, mine, rule, limits).action, theirs)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(cohorts(), st.integers(0, 999), SHARES)
 def test_a_hard_budget_is_met_to_the_case_wherever_there_are_readers(cohort, seed, share):
     made = plan(scores(cohort, seed), cohort, Limits(budget=share))
@@ -100,7 +100,7 @@ def test_a_hard_budget_is_met_to_the_case_wherever_there_are_readers(cohort, see
     assert len(sent(made, cohort)) == min(wanted, int(cohort.available.any(-1).sum()))
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(hnp.arrays(float, st.integers(1, 30), elements=st.floats(0.001, 0.999)), SHARES)
 def test_a_soft_price_gives_the_mean_probability_asked_for(defer, share):
     price = soft_price(defer, share)
@@ -108,7 +108,7 @@ def test_a_soft_price_gives_the_mean_probability_asked_for(defer, share):
     assert shifted.mean() == pytest.approx(share, abs=1e-6)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(cohorts(), st.integers(0, 999), SHARES)
 def test_who_is_sent_is_worth_more_than_the_price_and_who_stays_is_not(cohort, seed, share):
     preference = scores(cohort, seed)
@@ -124,7 +124,7 @@ def test_who_is_sent_is_worth_more_than_the_price_and_who_stays_is_not(cohort, s
 
 
 @EVERY_RULE
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(cohort=cohorts(), data=st.data())
 def test_nobody_absent_is_ever_asked_and_without_anybody_the_ai_decides(rule, cohort, data):
     policy = data.draw(policies(cohort))
@@ -164,7 +164,7 @@ def allowed(action: np.ndarray, cohort: Cohort, limits: Limits, urgent: np.ndarr
     return not limits.reserve or (went & ~urgent).sum() <= max(min(places) - limits.reserve, 0)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(st.data(), FEW, st.integers(0, 999))
 def test_a_plan_is_as_good_as_the_best_of_all_assignments(data, cohort, seed):
     limits = data.draw(wishes(cohort).filter(lambda made: not made.soft))
@@ -186,7 +186,7 @@ def test_a_plan_is_as_good_as_the_best_of_all_assignments(data, cohort, seed):
     assert made.gap == pytest.approx(0, abs=1e-6)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data(), cohorts(readers=st.integers(1, 6), cases=st.integers(1, 25)), st.integers(0, 999))
 def test_no_limit_is_ever_exceeded_and_the_gap_by_prices_is_honest(data, cohort, seed):
     limits = data.draw(wishes(cohort).filter(lambda made: not made.soft))
@@ -202,7 +202,7 @@ def test_no_limit_is_ever_exceeded_and_the_gap_by_prices_is_honest(data, cohort,
         assert exact.value <= priced.value + priced.gap + 1e-6
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data(), cohorts(), st.integers(0, 999))
 def test_the_order_of_cases_and_of_readers_does_not_matter(data, cohort, seed):
     limits = data.draw(wishes(cohort).filter(lambda made: not made.soft))
@@ -289,7 +289,7 @@ def test_an_unknown_reader_and_a_nan_are_refused(small_cohort):
         plan(broken, small_cohort, Limits())
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.data(), cohorts())
 def test_limits_go_to_json_and_back(data, cohort):
     limits = data.draw(wishes(cohort))

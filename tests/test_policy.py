@@ -40,7 +40,7 @@ def test_each_rule_by_example(defer, allocation, joint, staged):
     assert choose(policy, "staged").tolist() == [staged]
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(ANY_COHORT, st.data())
 def test_the_joint_rule_takes_the_largest_action_and_ties_go_to_the_ai(cohort, data):
     policy = data.draw(policies(cohort))
@@ -49,7 +49,7 @@ def test_the_joint_rule_takes_the_largest_action_and_ties_go_to_the_ai(cohort, d
         assert chosen == (best if actions[best] > actions[0] + ROUNDING else 0)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(ANY_COHORT, st.data())
 def test_the_staged_rule_defers_above_one_half_to_the_largest_share(cohort, data):
     policy = data.draw(policies(cohort))
@@ -59,7 +59,7 @@ def test_the_staged_rule_defers_above_one_half_to_the_largest_share(cohort, data
 
 
 @EVERY_RULE
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(cohort=ANY_COHORT, seed=st.integers(0, 999))
 def test_no_policy_however_wrong_reaches_an_absent_reader(rule, cohort, seed):
     random = np.random.default_rng(seed)
@@ -71,7 +71,7 @@ def test_no_policy_however_wrong_reaches_an_absent_reader(rule, cohort, seed):
 
 
 @EVERY_RULE
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(cohort=ANY_COHORT, data=st.data(), price=st.floats(-3, 3))
 def test_a_price_on_deferral_is_taken_off_every_preference(rule, cohort, data, price):
     policy = data.draw(policies(cohort))
@@ -84,7 +84,7 @@ def test_a_price_on_deferral_is_taken_off_every_preference(rule, cohort, data, p
     assert np.isfinite(before[cohort.available]).all()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(ANY_COHORT, st.data())
 def test_under_a_smaller_roster_the_others_share_what_the_absent_had(cohort, data):
     policy = data.draw(policies(cohort))
@@ -104,7 +104,7 @@ def test_under_a_smaller_roster_the_others_share_what_the_absent_had(cohort, dat
 
 
 @EVERY_RULE
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(cohort=ANY_COHORT, data=st.data())
 def test_whoever_is_asked_decides_and_otherwise_the_ai(rule, cohort, data):
     policy = data.draw(policies(cohort))
@@ -120,7 +120,7 @@ def test_whoever_is_asked_decides_and_otherwise_the_ai(rule, cohort, data):
 
 
 @EVERY_RULE
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(cohort=ANY_COHORT, data=st.data())
 def test_a_population_is_routed_member_by_member(rule, cohort, data):
     members = [data.draw(policies(cohort)) for _ in range(3)]
@@ -134,7 +134,7 @@ def test_a_population_is_routed_member_by_member(rule, cohort, data):
         np.testing.assert_array_equal(together.member(e).actions, member.actions)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(ANY_COHORT, st.data())
 def test_actions_are_a_distribution_with_the_ai_first(cohort, data):
     policy = data.draw(policies(cohort))
@@ -143,7 +143,7 @@ def test_actions_are_a_distribution_with_the_ai_first(cohort, data):
     assert (policy.actions[:, 1:][~cohort.available] == 0).all()
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(ANY_COHORT, st.integers(0, 999), st.sampled_from([np.nan, np.inf, -np.inf, 1e9]))
 def test_a_policy_from_scores_is_their_softmax_over_who_is_there(cohort, seed, ignored):
     random = np.random.default_rng(seed)
@@ -160,7 +160,7 @@ def test_a_policy_from_scores_is_their_softmax_over_who_is_there(cohort, seed, i
             assert action[e, i] == max(there, key=weight.get)  # the first of equals, and the AI stands first
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(ANY_COHORT, st.integers(0, 999))
 def test_the_readers_shares_of_scores_are_a_distribution_however_little_is_deferred(cohort, seed):
     scores = np.random.default_rng(seed).normal(size=(len(cohort), 1 + cohort.readers)) * 300
@@ -178,7 +178,7 @@ def test_extreme_scores_still_share_out_among_the_readers(score):
     assert policy.defer.tolist() == [float(score > 0)]
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(ANY_COHORT, st.data())
 def test_rounding_twice_is_rounding_once_and_moves_no_mass_to_the_absent(cohort, data):
     policy = data.draw(policies(cohort)).rounded()

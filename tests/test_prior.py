@@ -109,7 +109,7 @@ def slow_prior(cohort, groups, costs, config, decay):
     return result
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(COHORTS, PRIORS)
 def test_it_is_what_the_equations_say(cohort, config):
     groups, costs = fit_groups(cohort), cohort.manifest.default_costs()
@@ -126,7 +126,7 @@ def test_it_is_what_the_equations_say_on_the_benchmark(train, groups, prior):
     np.testing.assert_allclose(group_prior(train, groups, costs, sharp, DECAY), expected, atol=1e-9)
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(COHORTS, PRIORS)
 def test_mass_is_on_every_reader_a_group_ever_has_on_no_other_and_below_the_cap(cohort, config):
     groups = fit_groups(cohort)
@@ -138,7 +138,7 @@ def test_mass_is_on_every_reader_a_group_ever_has_on_no_other_and_below_the_cap(
     assert (prior <= share_cap(present.sum(-1), cohort.readers, config, DECAY)[:, None]).all()
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(st.data())
 def test_renumbering_the_readers_renumbers_the_prior(data):
     cohort, config = data.draw(COHORTS), data.draw(PRIORS)
@@ -256,7 +256,6 @@ def test_the_geometric_profile_itself_passes_its_own_cap_untouched():
     np.testing.assert_allclose(capped(profile, cap), profile, atol=1e-12)
 
 
-@settings(deadline=None, max_examples=100)
 @given(hnp.arrays(float, st.tuples(st.just(3), st.integers(1, 12)), elements=st.floats(0.01, 1)), st.floats(0, 1))
 def test_what_is_cut_off_goes_to_the_others_in_proportion(weights, cap):
     share = weights / weights.sum(-1, keepdims=True)

@@ -21,7 +21,7 @@ def errors(cohort, seed=0) -> Errors:
     return Errors(random.random(shape) / 2, random.random(shape) / 2)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.data(), cohorts())
 def test_at_the_trained_costs_nothing_moves(data, cohort):
     policy = data.draw(policies(cohort))
@@ -31,7 +31,7 @@ def test_at_the_trained_costs_nothing_moves(data, cohort):
     np.testing.assert_array_equal(moved, preference)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(st.data(), cohorts(), st.floats(0.01, 5))
 def test_a_dearer_reader_is_asked_no_more_often_than_before(data, cohort, more):
     policy = data.draw(policies(cohort))
@@ -59,7 +59,7 @@ def test_savings_too_alike_to_tell_apart_have_no_rate():
     assert exchange_rate(preference, saving) == 0
 
 
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @given(st.data(), cohorts())
 def test_another_order_changes_no_decision(data, cohort):
     policy = data.draw(policies(cohort))

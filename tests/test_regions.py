@@ -40,7 +40,7 @@ def table(evidence: Evidence) -> pd.DataFrame:
     return regions.cases(evidence, "random")
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(cohorts(), st.integers(0, 9))
 def test_a_case_is_what_a_plain_loop_finds(cohort, seed):
     evidence = evidence_of(cohort, seed)

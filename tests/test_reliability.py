@@ -15,7 +15,7 @@ from mpd2.costs import Costs
 from mpd2.errors import EmptyCohort, UserError
 from mpd2.reliability import Errors, cross_fitted, expected_costs, fit_errors, stratified_folds
 
-FEW = settings(deadline=None, max_examples=8)
+FEW = settings(max_examples=8)
 
 
 @pytest.fixture(scope="module")

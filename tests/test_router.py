@@ -104,7 +104,7 @@ def is_simplex(shares: torch.Tensor, possible: torch.Tensor, tolerance: float) -
 # The allocation by itself
 
 
-@settings(deadline=None, max_examples=80)
+@settings(max_examples=80)
 @given(MASKS, SEEDS, st.sampled_from([1.0, 30.0, 1e4]), st.sampled_from(list(DTYPES)), st.booleans())
 def test_an_allocation_is_a_distribution_over_the_available_with_finite_gradients(mask, seed, size, dtype, noisy):
     random = np.random.default_rng(seed)
@@ -123,7 +123,7 @@ def test_an_allocation_is_a_distribution_over_the_available_with_finite_gradient
     assert all((gradient[~available] == 0.0).all() for gradient in gradients[:2])
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(MASKS, SEEDS, st.sampled_from([math.nan, math.inf, -math.inf, 1e30]))
 def test_what_the_network_says_of_an_absent_reader_is_not_heard(mask, seed, garbage):
     random, available = np.random.default_rng(seed), torch.tensor(mask)
@@ -153,7 +153,7 @@ def test_a_gate_at_zero_is_open_and_noise_can_open_or_shut_one():
     assert moved == [0.5, 0.5, 0.0]
 
 
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(MASKS, SEEDS)
 def test_a_support_without_anybody_is_repaired_to_everybody_available(mask, seed):
     available, logits = torch.tensor(mask), torch.tensor(np.random.default_rng(seed).normal(size=mask.shape))
@@ -197,7 +197,7 @@ def test_the_value_comes_from_the_hard_gate_and_the_slope_from_the_relaxed_one()
         np.testing.assert_allclose(slope[0, 0], expected, rtol=1e-10)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(MASKS, SEEDS)
 def test_a_repaired_support_keeps_the_relaxed_slope(mask, seed):
     available, logits = torch.tensor(mask), torch.tensor(np.random.default_rng(seed).normal(size=mask.shape))
@@ -212,7 +212,7 @@ def test_a_repaired_support_keeps_the_relaxed_slope(mask, seed):
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(mask=MASKS, seed=SEEDS, noisy=st.booleans())
 def test_policy_and_actions_lie_on_the_masked_simplex(precision, mask, seed, noisy):
     setting = Setting(mask, seed, noisy, precision)
@@ -228,7 +228,7 @@ def test_policy_and_actions_lie_on_the_masked_simplex(precision, mask, seed, noi
 
 
 @pytest.mark.parametrize("precision", PRECISIONS)
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(mask=MASKS, seed=SEEDS, noisy=st.booleans())
 def test_a_reader_absent_from_a_batch_gets_exactly_no_gradient(precision, mask, seed, noisy):
     setting = Setting(mask, seed, noisy, precision)
@@ -255,7 +255,7 @@ def test_with_readers_to_choose_from_every_weight_learns():
     assert all((gradient != 0).any() for gradient in gradients.values())
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(MASKS, SEEDS, st.booleans())
 def test_readers_in_another_order_get_the_same_shares_and_leave_the_deferral(mask, seed, noisy):
     setting = Setting(mask, seed, noisy)
@@ -272,7 +272,7 @@ def test_readers_in_another_order_get_the_same_shares_and_leave_the_deferral(mas
     torch.testing.assert_close(after.allocation, before.allocation[..., order])
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(MASKS, SEEDS, st.booleans())
 def test_each_member_sees_its_own_batch_alone(mask, seed, noisy):
     setting = Setting(mask, seed, noisy)

@@ -30,7 +30,7 @@ def moved(cohort: Cohort, by: float) -> Cohort:
 
 
 @given(*[hnp.arrays(float, st.tuples(st.integers(2, 20), st.just(3)), elements=st.integers(0, 6))] * 2)
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_the_distance_is_that_of_scipy_ties_included(first: np.ndarray, second: np.ndarray) -> None:
     expected = [ks_2samp(first[:, k], second[:, k], method="asymp").statistic for k in range(3)]
     np.testing.assert_allclose(kolmogorov_smirnov(first, second), expected, atol=1e-12)

@@ -409,7 +409,7 @@ def test_a_manifest_with_a_cohort_called_other_has_it_once() -> None:
     assert set(cohort.sources) == {"other"}
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(cohorts())
 def test_any_cohort_survives_being_written_and_read(cohort: Cohort) -> None:
     cells = pd.DataFrame({"case_id": cohort.ids, "cohort": cohort.sources, "split": cohort.split})

@@ -192,7 +192,7 @@ def test_a_comparison_needs_a_method_there_is_and_another_one(evidence: Evidence
         tables.paired(alone, "ai", weights)
 
 
-@settings(deadline=None, max_examples=15)
+@settings(max_examples=15)
 @given(st.data(), made_up_cohorts())
 def test_the_readers_load_is_that_of_the_metrics(data: st.DataObject, cohort: Cohort) -> None:
     drawn = [data.draw(policies(cohort)) for _ in range(2)]
@@ -246,7 +246,7 @@ def test_a_member_that_keeps_nothing_says_nothing_of_safety(small_cohort: Cohort
 # ---------------------------------------------------------------------------------- the front
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(hnp.arrays(np.int64, (2, 6), elements=st.integers(0, 3)))
 def test_the_front_is_what_a_double_loop_finds(points: np.ndarray) -> None:
     score, cost = points.astype(float)

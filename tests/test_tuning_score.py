@@ -59,7 +59,6 @@ def test_the_figures_are_those_of_the_decisions_made(val):
     np.testing.assert_allclose(rows["Violation"], policy.defer.mean(-1) - 0.4)
 
 
-@settings(deadline=None)
 @given(VALUES, st.integers(0, 4), st.floats(0, 1))
 def test_what_is_better_in_one_criterion_and_no_worse_in_another_scores_no_worse(values, criterion, share):
     better = values.copy()
@@ -73,7 +72,7 @@ def test_the_ideal_scores_zero_and_the_scale_of_a_faultless_ai_is_the_plain_unit
     np.testing.assert_allclose(faultless.gaps(np.array([0.2, 0.7, 1.0, 0.0, 0.1])), [0.2, 0.3, 0.0, 0.0, 0.1])
 
 
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 @given(st.data())
 def test_readers_who_are_not_consulted_do_not_move_the_auprc(data):
     cohort = data.draw(cohorts())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tiny_search import COHORT
 
@@ -22,7 +22,6 @@ def test_the_space_has_the_papers_sixteen_dimensions_and_the_start_and_the_publi
         assert dimension.meaning
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(0, 1), min_size=16, max_size=16))
 def test_every_point_is_a_configuration_and_knows_its_place(shares):
     values = {}

@@ -18,7 +18,7 @@ from mpd2.worklist import ORDERS, decisions_frame, mean_policy, ordered, worklis
 
 
 @given(st.data())
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_the_mean_policy_has_the_mean_of_every_action(data: st.DataObject) -> None:
     cohort: Cohort = data.draw(cohorts())
     members = [data.draw(policies(cohort)) for _ in range(3)]

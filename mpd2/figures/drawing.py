@@ -13,7 +13,7 @@ import pyarrow as pa
 from mpd2.figures.common import Figure
 from mpd2.remember import remembered
 
-KEPT = 64  # charts of a kind, a few kilobytes each
+KEPT = 64  # charts of a kind, each a few kilobytes, or some tens of them
 Given = ParamSpec("Given")
 
 

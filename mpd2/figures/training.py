@@ -8,6 +8,7 @@ import altair as alt
 import pandas as pd
 
 from mpd2.figures.common import Figure
+from mpd2.figures.drawing import drawn_once
 from mpd2.theme import AI, ALARM, CATEGORIES, OTHER, READER, ROUTER, SEQUENCE
 
 HEIGHT = 350
@@ -28,11 +29,13 @@ COST = {"val_total": "total cost, val"}
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4])
 
 
+@drawn_once
 def losses(rows: pd.DataFrame) -> Figure:
     """The loss and its parts, means over training steps."""
     return _together(_curves(rows, LOSSES, "mean over an epoch", "loss"), "Loss and its parts")
 
 
+@drawn_once
 def deferral(rows: pd.DataFrame, target: float | None) -> Figure:
     """Soft and hard deferral, with the budget as a line."""
     layers = _curves(rows, DEFERRAL, "share of cases", "val_hard_deferral")
@@ -42,11 +45,13 @@ def deferral(rows: pd.DataFrame, target: float | None) -> Figure:
     return _together([*layers, line], "Share deferred against the budget")
 
 
+@drawn_once
 def multiplier(rows: pd.DataFrame) -> Figure:
     """The budget's multiplier λ."""
     return _together(_curves(rows, MULTIPLIER, "λ", "multiplier"), "Pressure of the budget, λ")
 
 
+@drawn_once
 def validation(rows: pd.DataFrame, chosen: pd.DataFrame) -> Figure:
     """Validation cost, and the checkpoint of each router that is kept so far. `chosen`: epoch, value."""
     marks = (
@@ -58,6 +63,7 @@ def validation(rows: pd.DataFrame, chosen: pd.DataFrame) -> Figure:
     return _together([*layers, marks], "Validation cost and the checkpoints kept")
 
 
+@drawn_once
 def load(rows: pd.DataFrame) -> Figure:
     """The share of the soft load each reader has, epoch by epoch. `rows`: as `History.load_frame` gives them."""
     last = rows[rows["epoch"] == rows["epoch"].max()].sort_values("value", ascending=False)

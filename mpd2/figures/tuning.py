@@ -6,6 +6,7 @@ import altair as alt
 import pandas as pd
 
 from mpd2.figures.common import METRIC_NAMES, Figure
+from mpd2.figures.drawing import drawn_once
 from mpd2.theme import OTHER, ROUTER
 
 HEIGHT = 340
@@ -13,6 +14,7 @@ BEST = 0.1  # share of trials that stand out
 NAMES = METRIC_NAMES | {"AUPRC": "AUPRC", "Violation": "excess over the budget"}
 
 
+@drawn_once
 def history(rows: pd.DataFrame) -> Figure:
     """Score of each trial and the best so far. `rows`: as `tuning.tables.history` gives them."""
     base = alt.Chart(rows).encode(x=alt.X("trial:Q", title="trial", axis=alt.Axis(tickMinStep=1)))
@@ -23,6 +25,7 @@ def history(rows: pd.DataFrame) -> Figure:
     return alt.layer(dots, best).properties(title="Every trial, and the best so far within its budget", height=HEIGHT)
 
 
+@drawn_once
 def front(rows: pd.DataFrame, score: str, cost: str) -> Figure:
     """Trials by a score and a cost; those nobody beats in both stand out. `rows`: as `tuning.tables.front`."""
     x = alt.X(f"{cost}:Q", title=f"{NAMES[cost]}, val (less is better)", scale=alt.Scale(zero=False, padding=15))
@@ -43,6 +46,7 @@ def front(rows: pd.DataFrame, score: str, cost: str) -> Figure:
     return alt.layer(line.encode(x=x, y=y), dots).properties(title="The front of all trials", height=HEIGHT)
 
 
+@drawn_once
 def importances(rows: pd.DataFrame) -> Figure:
     """Which settings the score depends on. `rows`: as `tuning.tables.importances` gives them."""
     return (
@@ -57,6 +61,7 @@ def importances(rows: pd.DataFrame) -> Figure:
     )
 
 
+@drawn_once
 def parallel(rows: pd.DataFrame) -> Figure:
     """Each trial as a line through its settings; the best tenth stands out. `rows`: as `tuning.tables.parallel`."""
     order = rows["symbol"].unique().tolist()

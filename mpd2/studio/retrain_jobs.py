@@ -10,7 +10,7 @@ import streamlit as st
 
 from mpd2.errors import UserError
 from mpd2.figures import training as figures
-from mpd2.figures.common import Figure
+from mpd2.figures.drawing import Drawing
 from mpd2.jobs import grid, queue
 from mpd2.jobs.folder import ENDED, HISTORY, Job, Order, Status, Workshop, all_jobs
 from mpd2.jobs.history import History, read_history
@@ -159,7 +159,7 @@ def _curves(job: Job) -> None:
     st.caption(f"{texts.LIVE} n = {len(order.configs)} routers, {(store.cohort().split == 'val').sum()} val cases.")
 
 
-def _chart(name: str, figure: Figure, table: pd.DataFrame, alt_text: str) -> None:
+def _chart(name: str, figure: Drawing, table: pd.DataFrame, alt_text: str) -> None:
     widgets.chart(figure, table=table, key=f"training-{name}", alt_text=alt_text)
 
 

@@ -13,7 +13,7 @@ from mpd2 import settings
 from mpd2.config import Config
 from mpd2.errors import UserError
 from mpd2.figures import tuning as figures
-from mpd2.figures.common import Figure
+from mpd2.figures.drawing import Drawing
 from mpd2.jobs import crew, plan
 from mpd2.jobs.folder import ENDED, LONGEST, Search, Workshop, all_jobs
 from mpd2.jobs.search import keep_preset
@@ -128,7 +128,7 @@ def _charts(study: Study, trials: pd.DataFrame) -> None:
         widgets.data_table(trials, key="tune-trials", alt_text="Every trial with its figures and settings")
 
 
-def _chart(name: str, figure: Figure, table: pd.DataFrame, alt_text: str) -> None:
+def _chart(name: str, figure: Drawing, table: pd.DataFrame, alt_text: str) -> None:
     widgets.chart(figure, table=table, key=f"tune-{name}", alt_text=alt_text)
 
 

@@ -13,11 +13,11 @@ from mpd2.arrays import Bools, Floats, Ints
 from mpd2.cohort import STATE, UNKNOWN, Cohort
 from mpd2.curves import MEAN_READER
 from mpd2.errors import UserError
+from mpd2.estimates import mean_of
 from mpd2.evidence import Evidence
 from mpd2.intervals import percentiles, wilson
 from mpd2.metrics import COUNTS, load_of, readings
 from mpd2.policy import NOBODY, Decisions
-from mpd2.tables import mean_of
 
 NOTHING = "–"
 AI = "AI"  # who decides a case that is not sent

@@ -8,19 +8,19 @@ once by the caller for all tables. Tables of ablations take seeds as the unit an
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from mpd2 import metrics
 from mpd2.arrays import Bools, Floats
 from mpd2.errors import UserError
+from mpd2.estimates import estimates, mean_of, student
 from mpd2.evidence import Evidence, Outcome
-from mpd2.intervals import TAILS, bootstrap, paired_difference, percentiles
+from mpd2.intervals import bootstrap, paired_difference, percentiles
 from mpd2.metrics import (
     BEST_ORACLE,
     COUNTS,
@@ -52,9 +52,6 @@ COLUMNS = (
     "published", "published_sd",
 )  # fmt: skip
 """The order of a table's columns; `reader`, `se` and `kept` only where they mean something."""
-
-Statistic = Callable[[Floats], Floats]
-"""From R weightings of the cases, [R, N], to the figures of every member, [R, E, ...]."""
 
 
 # ---------------------------------------------------------------------------------- methods on the same cases
@@ -247,7 +244,7 @@ def ablation_difference(evidence: Evidence, first: str, second: str, names: Sequ
     left, right = (rows.loc[rows["method"] == name, list(names)].to_numpy(float) for name in pair)  # [E, metrics]
     if len(left) != len(right):
         raise UserError(f"seeds: found {len(left)} of {first} and {len(right)} of {second}, expected the same seeds")
-    figures = _student(left - right)
+    figures = student(left - right)
     difference = figures.pop("value")
     return pd.DataFrame({"first": first, "second": second, "metric": list(names), "difference": difference} | figures)
 
@@ -271,49 +268,13 @@ def _members(evidence: Evidence, outcome: Outcome) -> pd.DataFrame:
 def _over_seeds(rows: pd.DataFrame, names: Sequence[str], evidence: Evidence, table: str) -> pd.DataFrame:
     """Mean, spread and interval over the seeds of each condition."""
     parts = [
-        _part(str(method), names, _student(members[list(names)].to_numpy(float)))
+        _part(str(method), names, student(members[list(names)].to_numpy(float)))
         for method, members in rows.groupby("method", sort=False)
     ]
     return _beside_published(parts, _names(evidence), table)
 
 
 # ---------------------------------------------------------------------------------- figures of weighted cases
-
-
-def estimates(statistic: Statistic, weights: Floats, recentred: bool = False) -> dict[str, Floats]:
-    """Mean and sd over members and the bootstrap interval of the mean: value, sd, low, high.
-
-    Where resampling itself shifts a statistic, `recentred` takes the mean shift off the interval.
-    """
-    members = statistic(np.ones((1, weights.shape[1])))[0]  # [E, ...]
-    value = mean_of(members, axis=0)
-    samples = mean_of(statistic(weights), axis=1)  # [R, ...]
-    shift = mean_of(samples, axis=0) - value if recentred else 0.0
-    low, high = percentiles(samples) - shift
-    return {"value": value, "sd": sd_of(members), "low": low, "high": high}
-
-
-def mean_of(values: Floats, axis: int) -> Floats:
-    """The mean of the numbers there are; NaN where there is none."""
-    there = ~np.isnan(values)
-    n = there.sum(axis)
-    return np.where(n > 0, np.where(there, values, 0.0).sum(axis) / np.maximum(n, 1), np.nan)
-
-
-def sd_of(values: Floats) -> Floats:
-    """The standard deviation over the first axis (n - 1) of the numbers there are; NaN with fewer than two."""
-    n = (~np.isnan(values)).sum(0)
-    square = mean_of((values - mean_of(values, axis=0)) ** 2, axis=0)
-    return np.where(n > 1, np.sqrt(square * n / np.maximum(n - 1, 1)), np.nan)
-
-
-def _student(values: Floats) -> dict[str, Floats]:
-    """Mean, sd, standard error and t interval over the first axis."""
-    n = (~np.isnan(values)).sum(0)
-    mean, sd = mean_of(values, axis=0), sd_of(values)
-    se = sd / np.sqrt(np.maximum(n, 1))
-    half = stats.t.ppf(TAILS[1], np.maximum(n - 1, 1)) * se
-    return {"value": mean, "sd": sd, "se": se, "low": mean - half, "high": mean + half, "n": n}
 
 
 def _scores(counted: Tally, weights: Floats) -> Floats:

@@ -14,6 +14,7 @@ from mpd2.figures.drawing import Drawing, finished
 from mpd2.figures.export import MIME, Kind, render
 from mpd2.spreadsheets import to_csv
 from mpd2.studio.registry import entry
+from mpd2.views import NOTHING
 
 
 def chart(
@@ -40,6 +41,11 @@ def chart(
         st.caption(note)
     files(lambda: figure, table, key)
     return picked
+
+
+def bare_chart(drawing: Drawing, *, key: str, alt_text: str) -> None:
+    """A chart that is drawn anew while a hand moves; its `files` stand apart, drawn once."""
+    st.vega_lite_chart(spec=drawing.on_page(), key=key, alt=alt_text)
 
 
 def files(draw: Callable[[], Drawing | Figure], table: pd.DataFrame, key: str) -> None:
@@ -79,7 +85,9 @@ def data_table(
     frame: pd.DataFrame, *, key: str, alt_text: str, columns: Mapping[str, Any] | None = None, pick: bool = False
 ) -> list[int]:
     """A sortable table with its CSV; the positions of the rows picked, if it can be picked from."""
-    settings: dict[str, Any] = {"hide_index": True, "key": key, "column_config": dict(columns or {}), "alt": alt_text}
+    settings: dict[str, Any] = {
+        "hide_index": True, "key": key, "column_config": dict(columns or {}), "placeholder": NOTHING, "alt": alt_text,
+    }  # fmt: skip
     rows: list[int] = []
     if pick:
         event = st.dataframe(frame, on_select="rerun", selection_mode="single-row", **settings)

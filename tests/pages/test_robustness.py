@@ -6,6 +6,7 @@ import pytest
 
 from mpd2.guarantee import AMONG
 from mpd2.studio import store
+from mpd2.views import NOTHING
 
 
 @pytest.fixture
@@ -55,3 +56,10 @@ def test_the_promises_are_those_of_the_active_run(open_page, robustness):
     other = open_page("robustness", run="AI only")
     assert not other.exception
     assert not other.dataframe[0].value.equals(robustness.dataframe[0].value)
+
+
+def test_what_is_missing_in_a_table_is_a_dash(robustness):
+    robustness.slider(key="level").set_value(1).run()
+    promised = robustness.dataframe[0]
+    assert promised.value["limit"].isna().any()
+    assert promised.proto.placeholder == NOTHING

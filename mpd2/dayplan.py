@@ -43,6 +43,11 @@ class DayPlan:
         return int(self.decisions.deferred.sum())
 
     @property
+    def share(self) -> float:
+        """The share of cases that is."""
+        return self.sent / len(self.decisions.label)
+
+    @property
     def readings(self) -> int:
         """How many readings that takes."""
         return int(self.load.sum())

@@ -74,17 +74,24 @@ def tally(cohort: Cohort, decisions: Decisions, costs: Costs) -> Tally:
 def metrics_of(counts: np.ndarray) -> Floats:
     """The METRICS of COUNTS, [..., C] -> [..., metrics].
 
-    Precision, F1 and MCC are 0 where their denominator is, as in scikit-learn; sensitivity without a diseased case
-    and specificity without a healthy one are NaN, and so is everything where there is no case at all.
-
     >>> dict(zip(METRICS, metrics_of(np.array([3, 1, 1, 5, 4, 4, 0.8, 3.5])).round(3).tolist()))["F1"]
     0.75
     """
-    tp, fp, fn, tn, deferred, consults, fees, clinical = np.moveaxis(np.asarray(counts, float), -1, 0)
+    values = each_metric(np.moveaxis(np.asarray(counts, float), -1, 0))
+    return np.stack([values[name] for name in METRICS], axis=-1)
+
+
+def each_metric(counts: Floats) -> dict[str, Floats]:
+    """Every one of METRICS, [...], of COUNTS, [C, ...].
+
+    Precision, F1 and MCC are 0 where their denominator is, as in scikit-learn; sensitivity without a diseased case
+    and specificity without a healthy one are NaN, and so is everything where there is no case at all.
+    """
+    tp, fp, fn, tn, deferred, consults, fees, clinical = counts
     n = tp + fp + fn + tn
     none = np.where(n > 0, 0.0, np.nan)
     margins = (tp + fp) * (tp + fn) * (tn + fp) * (tn + fn)
-    values = {
+    return {
         "Acc": _ratio(tp + tn, n),
         "Prec": _ratio(tp, tp + fp, none),
         "F1": _ratio(2 * tp, 2 * tp + fp + fn, none),
@@ -97,7 +104,6 @@ def metrics_of(counts: np.ndarray) -> Floats:
         "ExpertCost": _ratio(fees, n),
         "TotalCost": _ratio(clinical + fees, n),
     }
-    return np.stack([values[name] for name in METRICS], axis=-1)
 
 
 def evaluate(cohort: Cohort, decisions: Decisions, costs: Costs) -> pd.DataFrame:

@@ -10,6 +10,7 @@ from itertools import product
 
 import numpy as np
 import pandas as pd
+from scipy import sparse
 from scipy.special import expit, logit
 
 from mpd2.arrays import Bools, Floats, Ints
@@ -18,8 +19,8 @@ from mpd2.costs import Costs
 from mpd2.curves import COSTS
 from mpd2.intervals import percentiles
 from mpd2.limits import Limits
-from mpd2.metrics import COUNTS, tally
-from mpd2.planning import Plan, places_for, plan, plan_either, soft_price, strata
+from mpd2.metrics import COUNTS, each_metric, tally
+from mpd2.planning import Plan, cases_at, plan, plan_either, soft_price, strata
 from mpd2.policy import Endings, Policy, Rule, act, preferences
 from mpd2.recosting import exchange_rate, recosted, reordered, savings
 from mpd2.reliability import Errors, expected_costs
@@ -100,17 +101,16 @@ def operating_curve(
 ) -> pd.DataFrame:
     """Every cost at budgets from none to all, of the kind the limits say and without limits on places.
 
-    Which cases are sent only grows with the budget, so all points are one sum over the cases by when they come in.
     Columns: budget, sent (cases), metric (COSTS), value, low, high (NaN without `weights`), n.
     """
-    cohort, budgets = desk.cohort, np.linspace(0, 1, points)
-    entry = _entries(desk, limits, budgets)  # [N]
-    kept, change = _amounts(desk, limits, costs)  # [N, 2] each
-    value = _along(np.ones((1, len(cohort))), entry, kept, change, points)[0]
-    ends = np.full((2, *value.shape), np.nan)
-    if weights is not None:
-        ends = percentiles(_along(weights, entry, kept, change, points))
-    sent = np.cumsum(np.bincount(entry, minlength=points + 1)[:points])
+    budgets, once = np.linspace(0, 1, points), np.ones((1, len(desk.cohort)))
+    drawn = once if weights is None else np.concatenate([once, weights])
+    counts = counts_along(desk, limits, costs, drawn, budgets)  # [C, P, 1 + R], first every case once
+    known = each_metric(counts)
+    costed = np.stack([known[name] for name in COSTS], axis=-1)  # [P, 1 + R, 3]
+    value = costed[:, 0]
+    ends = np.full((2, *value.shape), np.nan) if weights is None else percentiles(np.moveaxis(costed[:, 1:], 1, 0))
+    sent = counts[COUNTS.index("deferred"), :, 0].astype(np.int64)
     rows = pd.DataFrame(list(product(range(points), COSTS)), columns=["point", "metric"])
     return pd.DataFrame({
         "budget": budgets[rows["point"]],
@@ -119,8 +119,26 @@ def operating_curve(
         "value": value.ravel(),
         "low": ends[0].ravel(),
         "high": ends[1].ravel(),
-        "n": len(cohort),
+        "n": len(desk.cohort),
     })
+
+
+def counts_along(
+    desk: Desk, limits: Limits, costs: Costs, weights: Floats, budgets: Floats, prices: Floats | None = None
+) -> Floats:
+    """COUNTS at every budget under R weightings of the cases, [R, N] -> [C, P, R], without limits on places.
+
+    Which cases are sent only grows with the budget, so all budgets are one sum over the cases by when they come in.
+    `prices`: the `soft_prices` of soft budgets, where they are known.
+    """
+    entry = _entries(desk, limits, budgets, prices)  # [N]
+    kept, change = _amounts(desk, limits, costs)  # [N, C] each
+    case, count = np.nonzero(change * (entry < len(budgets))[:, None])
+    shape = (len(COUNTS), len(budgets))
+    cell = count * len(budgets) + entry[case]
+    coming = sparse.csr_array((change[case, count], (cell, case)), shape=(shape[0] * shape[1], len(entry)))
+    steps = (coming @ weights.T).reshape(*shape, len(weights))
+    return np.cumsum(steps, axis=1, out=steps) + (kept.T @ weights.T)[:, None]
 
 
 def cheapest(curve: pd.DataFrame) -> pd.Series[float]:
@@ -129,17 +147,18 @@ def cheapest(curve: pd.DataFrame) -> pd.Series[float]:
     return total.iloc[int(total["value"].argmin())]
 
 
-def _entries(desk: Desk, limits: Limits, budgets: Floats) -> Ints:
+def soft_prices(desk: Desk, limits: Limits, budgets: Floats) -> Floats:
+    """The price of each case at soft budgets, [P, N]."""
+    return np.array([soft_price(desk.defer, share, strata(desk.cohort, limits)) for share in budgets])
+
+
+def _entries(desk: Desk, limits: Limits, budgets: Floats, prices: Floats | None) -> Ints:
     """The first of the budgets at which each case is sent, [N]; as many as there are where none is large enough."""
     best = desk.wish(limits.soft).max(-1)
     if limits.soft:
-        prices = np.array([soft_price(desk.defer, share, strata(desk.cohort, limits)) for share in budgets])  # [P, N]
-        return (best <= prices).sum(0)
-    kind = replace(Limits(), by_cohort=limits.by_cohort)
-    nobody = np.zeros(len(best), bool)
-    places = [places_for(desk.cohort, replace(kind, budget=float(share)), nobody) for share in budgets]
-    room = np.array([found.parts if limits.by_cohort else [found.total] for found in places])  # [P, G]
-    stratum = np.unique(strata(desk.cohort, limits), return_inverse=True)[1]
+        return (best <= (soft_prices(desk, limits, budgets) if prices is None else prices)).sum(0)
+    _, stratum, sizes = np.unique(strata(desk.cohort, limits), return_inverse=True, return_counts=True)
+    room = cases_at(budgets, sizes)  # [P, G]
     order = np.lexsort((desk.cohort.ids, -best, stratum))
     first = np.searchsorted(stratum[order], np.arange(room.shape[1]))
     rank = np.empty(len(best), np.int64)
@@ -148,22 +167,11 @@ def _entries(desk: Desk, limits: Limits, budgets: Floats) -> Ints:
 
 
 def _amounts(desk: Desk, limits: Limits, costs: Costs) -> tuple[Floats, Floats]:
-    """Clinical cost and fees of each case if it is kept, and how much more if it is sent, [N, 2] each."""
+    """The COUNTS of each case if it is kept, and how much more if it is sent, [N, C] each."""
     wish = desk.wish(limits.soft)
     sent = np.where(np.isfinite(wish).any(-1), wish.argmax(-1) + 1, 0)
-    columns = [COUNTS.index("clinical"), COUNTS.index("fees")]
     kept, asked = (
-        tally(desk.cohort, act(action, desk.cohort, desk.endings), costs).cases[:, columns]
+        tally(desk.cohort, act(action, desk.cohort, desk.endings), costs).cases
         for action in (np.zeros_like(sent), sent)
     )
     return kept, asked - kept
-
-
-def _along(weights: Floats, entry: Ints, kept: Floats, change: Floats, points: int) -> Floats:
-    """The COSTS at every point under R weightings of the cases, [R, P, 3]."""
-    coming = np.zeros((len(entry), points, 2))
-    inside = np.flatnonzero(entry < points)
-    coming[inside, entry[inside]] = change[inside]
-    steps = (weights @ coming.reshape(len(entry), -1)).reshape(len(weights), points, 2)
-    sums = (weights @ kept)[:, None] + steps.cumsum(1)  # [R, P, 2]
-    return np.concatenate([sums, sums.sum(-1, keepdims=True)], axis=-1) / weights.sum(1)[:, None, None]

@@ -188,7 +188,16 @@ def _budgets(cohort: Cohort, limits: Limits) -> list[int]:
     if limits.budget is None:
         return []
     sizes = np.unique(strata(cohort, limits), return_counts=True)[1]
-    return [int(np.floor(limits.budget * size + 0.5)) for size in sizes]
+    return cases_at(limits.budget, sizes).tolist()
+
+
+def cases_at(share: Floats | float, sizes: Ints) -> Ints:
+    """How many cases a share of each stratum is, [...] and [G] to [..., G]; half a case is one.
+
+    >>> cases_at(0.5, np.array([3, 4])).tolist()
+    [2, 2]
+    """
+    return np.floor(np.multiply.outer(share, sizes) + 0.5).astype(np.int64)
 
 
 def strata(cohort: Cohort, limits: Limits) -> Ints:

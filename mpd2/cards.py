@@ -1,0 +1,81 @@
+"""A setting's numbers as people read them: each with its interval, and how far it is from the setting before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from mpd2.course import KNOWN, SHOWN, STEPS, Course
+from mpd2.dayplan import SOFT, Judged, apart
+from mpd2.findings import Estimate
+from mpd2.headlines import BETTER_WORD, CHANCE_WORD, GAP, WORSE_WORD, change, figure, span
+from mpd2.metrics import BETTER
+
+CELL, LINE = "\t", "\n"
+Texts = list[str]
+"""One text after the other, as many for every one of SHOWN."""
+
+
+def figures_at(figures: Mapping[str, Estimate], sent: int, readings: int | None) -> Texts:
+    """Value, interval, and what else there is to say, of each number; `readings` where they may differ from cases."""
+    texts = []
+    for metric in SHOWN:
+        told, known = figures[metric], _as_share(metric)
+        more = f"{readings} readings of {sent} cases" if metric == "Defer" and readings is not None else ""
+        texts += [figure(known, told.value), f"95{GAP}% {span(known, told)}", more]
+    return texts
+
+
+def changes_at(more: Mapping[str, Estimate] | None) -> Texts:
+    """Difference, its interval, and whether that is beyond chance and for the better; none: nothing has changed."""
+    if more is None:
+        return ["no change", "", ""] * len(SHOWN)
+    texts = []
+    for metric in SHOWN:
+        told, known = more[metric], _as_share(metric)
+        texts += [f"Δ {change(known, told)}", span(known, told, signed=True), _sense(metric, told)]
+    return texts
+
+
+def told(before: Judged, now: Judged, many: bool) -> tuple[Texts, Texts]:
+    """The numbers of a setting, and how they have changed; `many`: a case may have several readings."""
+    more = None if before.day.setting == now.day.setting else _known(apart(before, now))
+    return figures_at(_known(now.figures), now.day.sent, now.day.readings if many else None), changes_at(more)
+
+
+def figures_along(course: Course, many: bool) -> str:
+    """`figures_at` every place, a line each."""
+    places = range(1 + STEPS)
+    return _lines(
+        figures_at(course.figures.at(place), int(course.sent[place]), int(course.readings[place]) if many else None)
+        for place in places
+    )
+
+
+def changes_along(course: Course, start: Judged) -> str:
+    """`changes_at` every place for a hand that starts from a setting of the same kind, a line each."""
+    more, budget = course.less(start), start.day.setting.limits.budget
+    return _lines(changes_at(None if place / STEPS == budget else more.at(place)) for place in range(1 + STEPS))
+
+
+def _lines(places: Iterable[Texts]) -> str:
+    """As one text: many small ones, kept, would be looked through at every collection of garbage."""
+    return LINE.join(CELL.join(texts) for texts in places)
+
+
+def _known(figures: Mapping[str, Estimate]) -> dict[str, Estimate]:
+    return {
+        metric: Estimate(*(round(number, KNOWN) for number in (told.value, told.low, told.high)))
+        for metric, told in figures.items()
+    }
+
+
+def _as_share(metric: str) -> str:
+    return "Defer" if metric == SOFT else metric  # both are shares of cases
+
+
+def _sense(metric: str, more: Estimate) -> str:
+    if metric not in BETTER or metric == "Defer":  # to send more is neither good nor bad
+        return ""
+    if not (more.low > 0 or more.high < 0):
+        return CHANCE_WORD
+    return BETTER_WORD if more.value * BETTER[metric] > 0 else WORSE_WORD

@@ -1,0 +1,83 @@
+"""A setting at every budget at once: its figures with their intervals, and how far each is from another setting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from mpd2.arrays import Floats, Ints
+from mpd2.dayplan import FIGURES, SOFT, Judged
+from mpd2.findings import Estimate
+from mpd2.intervals import percentiles
+from mpd2.limits import Limits
+from mpd2.metrics import COUNTS, each_metric
+from mpd2.operating import Desk, counts_along, soft_prices
+from mpd2.setting import Setting
+
+STEPS = 200  # from no case to all of them
+KNOWN = 9  # decimals that do not depend on the order in which cases are added up
+SHOWN = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "F1", "MCC", "Sens", SOFT)
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """SHOWN at every place, [P, F] each, to KNOWN decimals."""
+
+    value: Floats
+    low: Floats
+    high: Floats
+
+    def at(self, place: int) -> dict[str, Estimate]:
+        """Those of one place."""
+        rows = zip(self.value[place].tolist(), self.low[place].tolist(), self.high[place].tolist(), strict=True)
+        return {name: Estimate(*told) for name, told in zip(SHOWN, rows, strict=True)}
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """What becomes of a worklist as the budget goes from none to all in STEPS."""
+
+    sent: Ints  # [P] cases
+    readings: Ints  # [P]
+    value: Floats  # [P, F] SHOWN
+    samples: Floats  # [P, F, R] the same of every resample
+    figures: Estimates
+
+    def less(self, other: Judged) -> Estimates:
+        """What every place has more than another setting, on the same resampled cases."""
+        columns = [FIGURES.index(name) for name in SHOWN]
+        value = self.value - np.array([other.figures[name].value for name in SHOWN])
+        return _estimates(value, self.samples - other.samples.T[columns])
+
+
+def has_course(limits: Limits) -> bool:
+    """Whether nothing but the budget is short; else each budget is an assignment of its own."""
+    return not (limits.capacity or limits.reserve or limits.total is not None)
+
+
+def course_of(desk: Desk, setting: Setting, weights: Floats) -> Course:
+    """The course of a setting that has one; at each place it is what `dayplan.judged` says of that budget."""
+    limits, budgets = setting.limits, np.arange(1 + STEPS) / STEPS
+    drawn = np.concatenate([np.ones((1, len(desk.cohort))), weights])  # first every case once
+    prices = soft_prices(desk, limits, budgets) if limits.soft else None
+    counts = counts_along(desk, limits, setting.costs, drawn, budgets, prices)  # [C, P, 1 + R]
+    sent, readings = (counts[COUNTS.index(name), :, 0].astype(np.int64) for name in ("deferred", "consults"))
+    known = each_metric(counts)
+    known[SOFT] = desk.soft(_prices(desk, sent) if prices is None else prices) @ drawn.T / drawn.sum(1)
+    figures = np.stack([known[name] for name in SHOWN], axis=1)  # [P, F, 1 + R]
+    value, samples = figures[..., 0], figures[..., 1:]
+    return Course(sent, readings, value, samples, _estimates(value, samples))
+
+
+def _estimates(value: Floats, samples: Floats) -> Estimates:
+    low, high = percentiles(np.moveaxis(samples, -1, 0))
+    return Estimates(*(np.round(numbers, KNOWN) for numbers in (value, low, high)))
+
+
+def _prices(desk: Desk, sent: Ints) -> Floats:
+    """The price at which the policy alone would send as many, [P] -> [P, 1]; as in `operating.soft_deferral`."""
+    best = np.sort(desk.preference.max(-1))[::-1]  # [N] falling
+    possible = int(np.isfinite(best).sum())
+    lowest = best[:possible].min(initial=0.0)  # where everybody who can be sent is
+    return np.append(best[:possible], lowest)[np.minimum(sent, possible)][:, None]

@@ -1,0 +1,87 @@
+"""A setting's numbers as people read them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from mpd2 import cards, dayplan
+from mpd2.cards import CELL, LINE
+from mpd2.course import SHOWN, STEPS, Course, course_of
+from mpd2.findings import Estimate
+from mpd2.intervals import resample_weights
+from mpd2.limits import Limits
+from mpd2.operating import Desk, desk_of
+from mpd2.policy import Policy
+from mpd2.setting import Setting
+
+TEXTS = 3  # of a number's figure, and of its change
+
+
+@pytest.fixture(scope="module")
+def desk(benchmark) -> Desk:
+    cases = benchmark.subset(split="val").rows(np.arange(0, 800, 4))  # 200: many a figure lies midway between two
+    scores = np.random.default_rng(1).normal(size=(len(cases), 1 + cases.readers))
+    return desk_of(Policy.from_scores(scores, cases.available), cases, "joint", np.ones(cases.readers, bool))
+
+
+@pytest.fixture(scope="module")
+def weights(desk) -> np.ndarray:
+    return resample_weights(desk.cohort, 100)
+
+
+@pytest.fixture(scope="module")
+def kind(desk) -> Setting:
+    return Setting(desk.cohort.manifest.default_costs(), Limits(budget=1.0))
+
+
+@pytest.fixture(scope="module")
+def course(desk, kind, weights) -> Course:
+    return course_of(desk, kind, weights)
+
+
+def judged(desk, setting, weights):
+    return dayplan.judged(dayplan.carried_out(desk, setting), weights)
+
+
+def of(metric: str, texts: list[str]) -> list[str]:
+    first = TEXTS * SHOWN.index(metric)
+    return texts[first : first + TEXTS]
+
+
+def test_what_is_sent_beforehand_is_what_the_server_says_at_every_place(desk, kind, weights, course):
+    start = judged(desk, kind.with_budget(0.25), weights)
+    figures, changes = cards.figures_along(course, many=True), cards.changes_along(course, start)
+    for place, (figure, change) in enumerate(zip(figures.split(LINE), changes.split(LINE), strict=True)):
+        told = cards.told(start, judged(desk, kind.with_budget(place / STEPS), weights), many=True)
+        assert (figure.split(CELL), change.split(CELL)) == told
+    assert place == STEPS
+
+
+def test_back_at_the_start_nothing_has_changed(desk, kind, weights, course):
+    start = judged(desk, kind.with_budget(0.25), weights)
+    lines = cards.changes_along(course, start).split(LINE)
+    assert lines[STEPS // 4].split(CELL) == ["no change", "", ""] * len(SHOWN)
+    assert sum("no change" in line for line in lines) == 1
+    own = judged(desk, replace(kind, limits=Limits()), weights)
+    assert "no change" not in cards.changes_along(course, own)
+
+
+def test_each_number_has_its_interval_and_what_there_is_more_to_say():
+    told = dict.fromkeys(SHOWN, Estimate(0.1784, 0.163, 0.193))
+    texts = cards.figures_at(told, sent=5, readings=9)
+    assert of("TotalCost", texts) == ["0.178", "95\xa0% 0.163 to 0.193", ""]
+    assert of("DeferSoft", texts) == ["17.8\xa0%", "95\xa0% 16.3 to 19.3\xa0%", ""]
+    assert of("Defer", texts)[-1] == "9 readings of 5 cases"
+    assert of("Defer", cards.figures_at(told, sent=5, readings=None))[-1] == ""
+
+
+def test_a_change_is_judged_by_its_direction_and_by_chance():
+    less = dict.fromkeys(SHOWN, Estimate(-0.02, -0.03, -0.01))
+    unsure = dict.fromkeys(SHOWN, Estimate(0.02, 0.0, 0.04))
+    assert of("TotalCost", cards.changes_at(less)) == ["Δ −0.020", "−0.030 to −0.010", "better"]
+    assert of("Sens", cards.changes_at(less)) == ["Δ −2.0 points", "−3.0 to −1.0", "worse"]
+    assert of("F1", cards.changes_at(unsure))[-1] == "within chance"
+    assert of("Defer", cards.changes_at(less))[-1] == of("DeferSoft", cards.changes_at(less))[-1] == ""

@@ -1,0 +1,69 @@
+"""A setting at every budget at once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from strategies import cohorts, policies
+
+from mpd2 import dayplan
+from mpd2.cohort import Cohort
+from mpd2.course import KNOWN, SHOWN, STEPS, Estimates, course_of, has_course
+from mpd2.findings import Estimate
+from mpd2.intervals import resample_weights
+from mpd2.limits import Limits
+from mpd2.operating import Desk, desk_of
+from mpd2.policy import RULES
+from mpd2.setting import Setting
+
+PLACES = (0, 1, 41, 100, 199, STEPS)
+CLOSE = 10.0**-KNOWN
+
+
+def everybody(cohort: Cohort) -> np.ndarray:
+    return np.ones(cohort.readers, bool)
+
+
+def judged(desk: Desk, setting: Setting, weights: np.ndarray) -> dayplan.Judged:
+    return dayplan.judged(dayplan.carried_out(desk, setting), weights)
+
+
+def same(found: dict[str, Estimate], expected: dict[str, Estimate]) -> None:
+    for name in SHOWN:
+        told = [(each.value, each.low, each.high) for each in (found[name], expected[name])]
+        assert told[0] == pytest.approx(told[1], abs=CLOSE, nan_ok=True)
+
+
+@pytest.mark.parametrize("rule", RULES)
+@settings(deadline=None, max_examples=15)
+@given(cohort=cohorts(), data=st.data(), soft=st.booleans(), by_cohort=st.booleans())
+def test_every_place_of_a_course_is_what_that_budget_comes_to(rule, cohort, data, soft, by_cohort):
+    saving = data.draw(st.none() | hnp.arrays(float, cohort.available.shape, elements=st.floats(-1, 1)))
+    desk = desk_of(data.draw(policies(cohort)), cohort, rule, everybody(cohort), saving=saving)
+    kind = Setting(cohort.manifest.default_costs(), Limits(budget=1.0, soft=soft, by_cohort=by_cohort))
+    weights = resample_weights(cohort, 20)
+    course, start = course_of(desk, kind, weights), judged(desk, kind.with_budget(0.3), weights)
+    apart = course.less(start)
+    for place in PLACES:
+        there = judged(desk, kind.with_budget(place / STEPS), weights)
+        assert (course.sent[place], course.readings[place]) == (there.day.sent, there.day.readings)
+        same(course.figures.at(place), there.figures)
+        same(apart.at(place), dayplan.apart(start, there))
+
+
+@pytest.mark.parametrize("limits", [Limits(total=3), Limits(capacity=(("a", 1),)), Limits(reserve=1)])
+def test_where_places_can_run_out_there_is_no_course(limits):
+    assert not has_course(limits)
+    assert has_course(replace(limits, total=None, capacity=(), reserve=0, budget=0.4, away=("a",)))
+
+
+def test_a_place_names_its_figures():
+    numbers = np.arange(2.0 * len(SHOWN)).reshape(2, -1)
+    told = Estimates(numbers, numbers - 1, numbers + 1).at(1)
+    assert list(told) == list(SHOWN)
+    assert (told[SHOWN[0]].value, told[SHOWN[0]].low, told[SHOWN[0]].high) == (8, 7, 9)

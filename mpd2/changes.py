@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
 
-from mpd2.arrays import Floats
+from mpd2.arrays import Bools, Floats, Ints
 from mpd2.cohort import UNKNOWN, Cohort
 from mpd2.costs import Costs
 from mpd2.errors import UserError
@@ -25,25 +26,16 @@ def moved(cohort: Cohort, costs: Costs, before: Decisions, after: Decisions) -> 
     Columns: case_id, cohort, from, to (names of all who are asked, in order), kind (one of KINDS), error (GAINED, LOST,
     SAME, or NOT_KNOWN without the truth), clinical and fees (what they are more than before, NaN where not known).
     """
-    for decisions in (before, after):
-        if decisions.label.shape != (len(cohort),):
-            raise UserError(f"decisions: found shape {decisions.label.shape}, expected one a case of {len(cohort)}")
-    source, target = _asked(cohort, before), _asked(cohort, after)
-    other = (source != target) | (before.label != after.label)
-    source, target, cohort = source[other], target[other], cohort.rows(other)  # most cases stay where they are
-    before, after = before.rows(other), after.rows(other)
+    other = _other(cohort, before, after)
+    cohort, before, after = cohort.rows(other), before.rows(other), after.rows(other)
     names = [entry.name for entry in cohort.manifest.cohorts]
     return pd.DataFrame({
         "case_id": cohort.ids,
         "cohort": np.array(names)[cohort.source],
-        "from": source,
-        "to": target,
-        "kind": np.select(
-            [after.deferred & ~before.deferred, before.deferred & ~after.deferred, source != target],
-            [NOW_SENT, NO_LONGER, ELSEWHERE],
-            SAME_READER,
-        ),
-        "error": _errors(cohort, before, after),
+        "from": _asked(cohort, before),
+        "to": _asked(cohort, after),
+        "kind": _kinds(before, after),
+        "error": _errors(cohort.truth, before, after),
         "clinical": _clinical(cohort, costs, after) - _clinical(cohort, costs, before),
         "fees": _fees(costs, after) - _fees(costs, before),
     })
@@ -75,18 +67,52 @@ def in_words(rows: pd.DataFrame) -> str:
     >>> in_words(pd.DataFrame(columns=["case_id", "kind", "error", "clinical", "fees"]))
     'Nothing moved.'
     """
-    if rows.empty:
+    return _sentence(rows["kind"], rows["error"], float(rows["fees"].sum()))
+
+
+def in_short(cohort: Cohort, costs: Costs, before: Decisions, after: Decisions) -> str:
+    """What `in_words` says of `moved`, without the table of them, which takes longer than a moving hand can wait."""
+    other = _other(cohort, before, after)
+    before, after = before.rows(other), after.rows(other)
+    fees = (_fees(costs, after) - _fees(costs, before)).sum()
+    return _sentence(_kinds(before, after).tolist(), _errors(cohort.truth[other], before, after).tolist(), float(fees))
+
+
+def _sentence(kinds: Iterable[str], errors: Iterable[str], fees: float) -> str:
+    moves, endings = Counter(kinds), Counter(errors)  # far quicker than a table of them
+    if not moves:
         return "Nothing moved."
-    kinds, endings = (Counter(rows[column]) for column in ("kind", "error"))  # far quicker than a table of them
-    parts = [f"{_count(kinds[kind], 'case')} {kind}" for kind in KINDS if kinds[kind]]
-    gained, lost = endings[GAINED], endings[LOST]
-    ending = f"{_count(gained, 'error')} more, {lost} fewer"
-    fees = rows["fees"].sum()
+    parts = [f"{_count(moves[kind], 'case')} {kind}" for kind in KINDS if moves[kind]]
+    ending = f"{_count(endings[GAINED], 'error')} more, {endings[LOST]} fewer"
     return f"{', '.join(parts)}: {ending}, {abs(fees):.2f} {'more' if fees >= 0 else 'less'} in fees."
 
 
 def _count(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def _other(cohort: Cohort, before: Decisions, after: Decisions) -> Bools:
+    """The cases that are routed or answered otherwise, [N]; most are not."""
+    for decisions in (before, after):
+        if decisions.label.shape != (len(cohort),):
+            raise UserError(f"decisions: found shape {decisions.label.shape}, expected one a case of {len(cohort)}")
+    return _elsewhere(before, after) | (before.label != after.label)
+
+
+def _elsewhere(before: Decisions, after: Decisions) -> Bools:
+    """The cases about which others are asked, [N]."""
+    most = max(part.consulted.shape[-1] for part in (before, after))
+    first, second = (
+        np.pad(part, ((0, 0), (0, most - part.shape[-1])), constant_values=NOBODY)
+        for part in (before.consulted, after.consulted)
+    )
+    return (first != second).any(-1)
+
+
+def _kinds(before: Decisions, after: Decisions) -> np.ndarray:
+    """What happened to each case that moved, [N], one of KINDS."""
+    sent, kept = after.deferred & ~before.deferred, before.deferred & ~after.deferred
+    return np.select([sent, kept, _elsewhere(before, after)], [NOW_SENT, NO_LONGER, ELSEWHERE], SAME_READER)
 
 
 def _asked(cohort: Cohort, decisions: Decisions) -> np.ndarray:
@@ -99,9 +125,9 @@ def _asked(cohort: Cohort, decisions: Decisions) -> np.ndarray:
     return np.where(words == "", "AI", words).astype(str)
 
 
-def _errors(cohort: Cohort, before: Decisions, after: Decisions) -> np.ndarray:
-    wrong_before, wrong_after = before.label != cohort.truth, after.label != cohort.truth
-    known = (cohort.truth != UNKNOWN) & (before.label != UNKNOWN) & (after.label != UNKNOWN)
+def _errors(truth: Ints, before: Decisions, after: Decisions) -> np.ndarray:
+    wrong_before, wrong_after = before.label != truth, after.label != truth
+    known = (truth != UNKNOWN) & (before.label != UNKNOWN) & (after.label != UNKNOWN)
     apart = [~known, wrong_after & ~wrong_before, wrong_before & ~wrong_after]
     return np.select(apart, [NOT_KNOWN, GAINED, LOST], SAME)
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import cohorts, policies
 
-from mpd2.changes import GAINED, LOST, in_words, load_change, moved, moved_summary
+from mpd2.changes import GAINED, LOST, in_short, in_words, load_change, moved, moved_summary
 from mpd2.cohort import UNKNOWN
 from mpd2.errors import UserError
 from mpd2.metrics import COUNTS, tally
@@ -33,6 +33,7 @@ def test_the_moves_add_up_to_the_difference_of_all_counts(data, cohort):
     counted = moved_summary(rows)
     assert counted["cases"].sum() == len(rows)
     assert counted["gained"].sum() - counted["lost"].sum() == errors
+    assert in_short(cohort, costs, before, after) == in_words(rows)
 
 
 def test_each_kind_of_move_by_example(small_cohort):

@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, settings
 from places import DATA
 
 from mpd2.cohort import Cohort
+from mpd2.groups import Groups, fit_groups
 from mpd2.table import load_cohort
 
 # What passed once passes again: the examples follow from the code alone, and no clock judges them.
@@ -22,6 +23,30 @@ settings.register_profile(
 def benchmark() -> Cohort:
     """The shipped table, whole."""
     return load_cohort(DATA / "glaucoma.csv")
+
+
+@pytest.fixture(scope="session")
+def train(benchmark: Cohort) -> Cohort:
+    """The cases to learn from."""
+    return benchmark.subset(split="train")
+
+
+@pytest.fixture(scope="session")
+def val(benchmark: Cohort) -> Cohort:
+    """The cases to choose by."""
+    return benchmark.subset(split="val")
+
+
+@pytest.fixture(scope="session")
+def held_out(benchmark: Cohort) -> Cohort:
+    """The cases to judge by."""
+    return benchmark.subset(split="test")
+
+
+@pytest.fixture(scope="session")
+def groups(train: Cohort) -> Groups:
+    """The groups of the cases to learn from."""
+    return fit_groups(train)
 
 
 @pytest.fixture(scope="session")

@@ -16,11 +16,6 @@ from mpd2.cohort import UNKNOWN, Cohort
 from mpd2.intervals import resample_weights
 
 
-@pytest.fixture(scope="module")
-def val(benchmark: Cohort) -> Cohort:
-    return benchmark.subset(split="val")
-
-
 def pair(rows, first, second):
     return rows[(rows["first"] == first) & (rows["second"] == second)].iloc[0]
 

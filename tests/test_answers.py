@@ -12,11 +12,6 @@ from mpd2.cohort import UNKNOWN, Cohort
 from mpd2.posterior import fit_scaler
 
 
-@pytest.fixture(scope="module")
-def train(benchmark: Cohort) -> Cohort:
-    return benchmark.subset(split="train")
-
-
 def answers_on(train: Cohort, cohort: Cohort) -> np.ndarray:
     scaler = fit_scaler(train)
     models = fit_answers(train, scaler, np.ones((len(train), 1)))

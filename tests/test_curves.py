@@ -56,11 +56,6 @@ def costs_of(cohort: Cohort, decisions: Decisions) -> list[float]:
 
 
 @pytest.fixture(scope="module")
-def held_out(benchmark: Cohort) -> Cohort:
-    return benchmark.subset(split="test")
-
-
-@pytest.fixture(scope="module")
 def evidence(held_out: Cohort) -> Evidence:
     outcomes = {
         "ai": outcome(held_out, never(held_out), "AI only"),

@@ -16,7 +16,7 @@ from places import DATA
 from pydantic import ValidationError
 from sklearn.manifold import trustworthiness
 
-from mpd2.cohort import STATE, UNKNOWN, Cohort
+from mpd2.cohort import STATE, UNKNOWN
 from mpd2.embedding import Map, MapParameters, fit_map, load_map, nearest, save_map
 from mpd2.errors import EmptyCohort, UserError
 
@@ -141,11 +141,6 @@ def test_a_state_of_another_shape_is_refused(shipped, shape):
 
 
 # The most similar cases
-
-
-@pytest.fixture(scope="module")
-def train(benchmark) -> Cohort:
-    return benchmark.subset(split="train")
 
 
 def test_the_nearest_cases_are_those_of_a_full_search(benchmark, train):

@@ -24,16 +24,6 @@ from mpd2.groups import (
 MASKS = st.tuples(st.integers(1, 40), st.integers(1, 30)).flatmap(lambda shape: hnp.arrays(bool, shape))
 
 
-@pytest.fixture(scope="module")
-def train(benchmark):
-    return benchmark.subset(split="train")
-
-
-@pytest.fixture(scope="module")
-def groups(train):
-    return fit_groups(train)
-
-
 def test_the_benchmark_has_444_masks_in_15_families(benchmark):
     masks, _ = distinct_masks(benchmark.available)
     sizes = np.bincount(support_families(benchmark.available))

@@ -30,11 +30,6 @@ def labelled(cohort: Cohort, label: np.ndarray) -> Tally:
     return tally(cohort, Decisions(np.full((len(cohort), 1), NOBODY), label), cohort.manifest.default_costs())
 
 
-@pytest.fixture(scope="module")
-def held_out(benchmark: Cohort) -> Cohort:
-    return benchmark.subset(split="test")
-
-
 # ---------------------------------------------------------------------------------- resamples
 
 

@@ -70,11 +70,6 @@ def printed(table: str, cohort: str = "all") -> pd.DataFrame:
     return rows[rows["cohort"] == cohort].pivot(index="method", columns="metric", values="value")
 
 
-@pytest.fixture(scope="module")
-def held_out(benchmark: Cohort) -> Cohort:
-    return benchmark.subset(split="test")
-
-
 # ---------------------------------------------------------------------------------- metrics
 
 

@@ -13,11 +13,6 @@ from mpd2.cohort import Cohort
 from mpd2.examples import fit_anatomy
 
 
-@pytest.fixture(scope="module")
-def train(benchmark: Cohort) -> Cohort:
-    return benchmark.subset(split="train")
-
-
 def edited(train: Cohort, **values: float) -> Cohort:
     case = explain.typical_case(train)
     return explain.variants(case, explain.changed(case.state[0], values)[None])

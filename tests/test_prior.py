@@ -34,16 +34,6 @@ COHORTS = cohorts(readers=st.integers(1, 30), cases=st.integers(1, 40))
 
 
 @pytest.fixture(scope="module")
-def train(benchmark):
-    return benchmark.subset(split="train")
-
-
-@pytest.fixture(scope="module")
-def groups(train):
-    return fit_groups(train)
-
-
-@pytest.fixture(scope="module")
 def prior(train, groups):
     return group_prior(train, groups, train.manifest.default_costs(), PAPER.prior, DECAY)
 

@@ -19,16 +19,6 @@ FEW = settings(max_examples=8)
 
 
 @pytest.fixture(scope="module")
-def train(benchmark) -> Cohort:
-    return benchmark.subset(split="train")
-
-
-@pytest.fixture(scope="module")
-def val(benchmark) -> Cohort:
-    return benchmark.subset(split="val")
-
-
-@pytest.fixture(scope="module")
 def on_val(train, val) -> Errors:
     return fit_errors(train).predict(val)
 

@@ -14,11 +14,6 @@ from mpd2.policy import NOBODY, Decisions, Policy, route
 
 
 @pytest.fixture(scope="module")
-def val(benchmark: Cohort) -> Cohort:
-    return benchmark.subset(split="val")
-
-
-@pytest.fixture(scope="module")
 def evidence(val: Cohort) -> Evidence:
     """The AI alone, and two members that ask everybody available alike: one always, one never."""
     shares = val.available / np.maximum(val.available.sum(-1, keepdims=True), 1)

@@ -54,11 +54,6 @@ def cheapest(cohort: Cohort) -> Policy:
 
 
 @pytest.fixture(scope="module")
-def held_out(benchmark: Cohort) -> Cohort:
-    return benchmark.subset(split="test")
-
-
-@pytest.fixture(scope="module")
 def evidence(held_out: Cohort) -> Evidence:
     return evidence_on(
         held_out,

@@ -10,7 +10,7 @@ from mpd2.findings import FAILS, HARDLY, HOLDS, OF_THE_OBJECTIVE, RATHER, UNKNOW
 from mpd2.headlines import in_words
 from mpd2.sidebyside import side_by_side
 from mpd2.studies import PAPER_RUN
-from mpd2.studio import frame, store, tables_view, widgets
+from mpd2.studio import frame, link, store, tables_view, widgets
 from mpd2.tables import ALL, BUDGET_CONTROL, OBJECTIVE, REGULARISATION
 
 STUDIES = {"objective": "Terms of the objective", "regularisation": "Spreading the load", "budget": "The budget"}
@@ -63,13 +63,12 @@ def claims() -> None:
 @st.fragment
 def study() -> None:
     """One of the three ablations."""
-    name = st.segmented_control("Study", list(STUDIES), default="objective", required=True, key="study",
-                                format_func=STUDIES.__getitem__, label_visibility="collapsed",
-                                bind="query-params")  # fmt: skip
+    name = link.one(st.segmented_control, "Study", list(STUDIES), key="study", default="objective", required=True,
+                    format_func=STUDIES.__getitem__, label_visibility="collapsed")  # fmt: skip
     st.markdown(EXPLAINED[name])
     changed = [metric for metric in METRICS[name] if metric in set(tables["effects"]["metric"])]
-    metric = st.selectbox("Figure", changed, index=changed.index(FIRST[name]), format_func=METRIC_NAMES.__getitem__,
-                          key=f"figure-{name}", width=300)  # fmt: skip
+    metric = link.one(st.selectbox, "Figure", changed, key=f"figure-{name}", default=FIRST[name],
+                      format_func=METRIC_NAMES.__getitem__, width=300)  # fmt: skip
     st.caption(tables_view.HELP[metric])
     rows, effects = figures.in_words(tables[name], name), figures.effects_of(tables["effects"], name, metric)
     levels, changes = st.columns(2)

@@ -8,7 +8,7 @@ from mpd2 import regions
 from mpd2.cohort import STATE
 from mpd2.figures import map as figures
 from mpd2.figures.map_paper import for_paper
-from mpd2.studio import frame, store, widgets
+from mpd2.studio import frame, link, store, widgets
 from mpd2.studio.case_list import case_list
 
 LAYOUTS = {"four": "Four panels", "one": "One large map"}
@@ -37,24 +37,24 @@ st.markdown(regions.deferral_in_words(cases))
 
 left, middle, right = st.columns([5, 5, 3], vertical_alignment="bottom")
 with left:
-    arrangement = st.segmented_control(
+    arrangement = link.one(
+        st.segmented_control,
         "Show",
         list(LAYOUTS),
+        key="layout",
         default="four",
         required=True,
         format_func=LAYOUTS.__getitem__,
-        key="layout",
-        bind="query-params",
         help="The four panels move together; one large map can be coloured by anything known of a case.",
     )
 with middle:
-    paint = st.selectbox(
+    paint = link.one(
+        st.selectbox,
         "Colour",
         list(figures.PAINTS),
-        index=list(figures.PAINTS).index("action"),
-        format_func=lambda name: figures.PAINTS[name].title,
         key="colour",
-        bind="query-params",
+        default="action",
+        format_func=lambda name: figures.PAINTS[name].title,
         disabled=arrangement == "four",
         help="What the one large map is coloured by.",
     )

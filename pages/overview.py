@@ -10,7 +10,7 @@ from mpd2.figures.common import METRIC_NAMES
 from mpd2.findings import Figures
 from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.sidebyside import side_by_side, with_difference
-from mpd2.studio import frame, store, tables_view, widgets
+from mpd2.studio import frame, link, store, tables_view, widgets
 from mpd2.tables import ALL, COLLAPSE, RETAINED
 
 VIEWS = {"overall": "Overall", "cohorts": "By cohort", "collapse": "Collapse", "retention": "AI-retained"}
@@ -57,8 +57,8 @@ def answer() -> None:
 @st.fragment
 def methods() -> None:
     """Every method in the chosen view."""
-    view = st.segmented_control("Table", list(VIEWS), default="overall", required=True, format_func=VIEWS.__getitem__,
-                                key="view", bind="query-params", label_visibility="collapsed")  # fmt: skip
+    view = link.one(st.segmented_control, "Table", list(VIEWS), key="view", default="overall", required=True,
+                    format_func=VIEWS.__getitem__, label_visibility="collapsed")  # fmt: skip
     rows = store.table(view, about)
     columns = _by_cohort(view) if view in BESIDE else tables_view.heads(METRICS[view], ALL)
     intervals, printed = tables_view.switches("methods", about.is_whole)
@@ -85,8 +85,8 @@ def _by_cohort(view: str) -> dict[tuple[str, str], str]:
     sizes = dict(zip(rows["cohort"], rows["n"], strict=True))
     names = {item.key: f"{item.name} (n = {sizes[item.key]})" for item in manifest.cohorts if item.key in sizes}
     names[EVERY_COHORT] = "Side by side"
-    chosen = st.pills("Cohort", [EVERY_COHORT, *list(names)[:-1]], default=EVERY_COHORT, required=True,
-                      format_func=names.__getitem__, key=f"cohort-{view}", label_visibility="collapsed")  # fmt: skip
+    chosen = link.one(st.pills, "Cohort", [EVERY_COHORT, *list(names)[:-1]], key=f"cohort-{view}", default=EVERY_COHORT,
+                      required=True, format_func=names.__getitem__, label_visibility="collapsed")  # fmt: skip
     if chosen != EVERY_COHORT:
         return tables_view.heads(METRICS[view], chosen)
     parts = [tables_view.heads(BESIDE[view], item.key, item.name) for item in manifest.cohorts if item.key in sizes]
@@ -103,8 +103,8 @@ def _apart(metric: str) -> pd.DataFrame:
 def differences() -> None:
     """Every method against the active run."""
     st.subheader("Against the active run, case by case", anchor=False)
-    metric = st.selectbox("Figure", COSTS_FIRST, format_func=METRIC_NAMES.__getitem__,
-                          key="paired", bind="query-params", width=260)  # fmt: skip
+    metric = link.one(st.selectbox, "Figure", COSTS_FIRST, key="paired", default=COSTS_FIRST[0],
+                      format_func=METRIC_NAMES.__getitem__, width=260)  # fmt: skip
     paired = _apart(metric)
     widgets.chart(
         figures.differences(paired, about.run),
@@ -121,8 +121,8 @@ def tradeoff() -> None:
     """Scores against costs."""
     st.subheader("What a better score costs", anchor=False)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        cost = st.segmented_control("Cost", COSTS, default="TotalCost", required=True, key="cost", bind="query-params",
-                                    format_func=METRIC_NAMES.__getitem__)  # fmt: skip
+        cost = link.one(st.segmented_control, "Cost", COSTS, key="cost", default="TotalCost", required=True,
+                        format_func=METRIC_NAMES.__getitem__)  # fmt: skip
         printed = tables_view.published_switch("tradeoff", about.is_whole)
     planes = store.table("tradeoff", about)
     planes = planes[planes["cost"] == cost]

@@ -8,7 +8,7 @@ from mpd2.figures.common import METRIC_NAMES
 from mpd2.findings import Figures
 from mpd2.jobs import queue
 from mpd2.jobs.folder import Workshop
-from mpd2.studio import frame, retrain_form, retrain_jobs, retrain_result, retrain_runs, store, widgets
+from mpd2.studio import frame, link, retrain_form, retrain_jobs, retrain_result, retrain_runs, store, widgets
 from mpd2.studio import texts_retrain as texts
 from mpd2.toggles import regularisers_buy
 
@@ -57,8 +57,8 @@ def trained(grid: bool) -> None:
     retrain_jobs.live(job)
 
 
-view = st.segmented_control("View", list(texts.VIEWS), default="train", required=True, key="lab", bind="query-params",
-                            format_func=texts.VIEWS.__getitem__, label_visibility="collapsed")  # fmt: skip
+view = link.one(st.segmented_control, "View", list(texts.VIEWS), key="lab", default="train", required=True,
+                format_func=texts.VIEWS.__getitem__, label_visibility="collapsed")  # fmt: skip
 try:
     queue.tend(Workshop.here())
 except UserError as error:

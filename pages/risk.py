@@ -5,7 +5,7 @@ import streamlit as st
 from mpd2 import regions
 from mpd2.curves import MEAN_READER, RISK_SIGNALS, cases_in_stratum
 from mpd2.figures import risk as figures
-from mpd2.studio import frame, store, widgets
+from mpd2.studio import frame, link, store, widgets
 from mpd2.studio.case_list import case_list
 
 SIGNAL_NAMES = {"reliability": "AI reliability risk", "structural": "Structural risk"}
@@ -15,14 +15,14 @@ evidence = store.evidence(about)
 
 left, middle, right = st.columns([5, 4, 3], vertical_alignment="bottom")
 with left:
-    signal = st.segmented_control(
+    signal = link.one(
+        st.segmented_control,
         "Cases ranked by",
         list(SIGNAL_NAMES),
+        key="signal",
         default="reliability",
         required=True,
         format_func=SIGNAL_NAMES.__getitem__,
-        key="signal",
-        bind="query-params",
         help="\n\n".join(f"**{SIGNAL_NAMES[name]}.** {text}" for name, text in RISK_SIGNALS.items()),
     )
 with middle:
@@ -47,13 +47,13 @@ with right:
 curves = store.risk(about, signal, strata)
 titles = dict(zip(curves["method"], curves["title"], strict=True))
 printed = [name for name, outcome in evidence.outcomes.items() if outcome.published]
-beside = st.multiselect(
+beside = link.many(
+    st.multiselect,
     "Beside the active run",
     sorted(titles, key=titles.__getitem__),
+    key="methods",
     default=[MEAN_READER, *sorted(printed)],
     format_func=titles.__getitem__,
-    key="methods",
-    bind="query-params",
     help="The mean available reader is the average over those who have read a case.",
 )
 shown = curves[curves["method"].isin([about.run, *beside])]

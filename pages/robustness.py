@@ -8,7 +8,7 @@ from mpd2.figures.common import METRIC_NAMES
 from mpd2.findings import Figures
 from mpd2.headlines import in_words
 from mpd2.resplits import METRICS
-from mpd2.studio import frame, guarantee_view, store, tables_view, widgets
+from mpd2.studio import frame, guarantee_view, link, store, tables_view, widgets
 from mpd2.tables import ALL
 
 TABLES = ("resplits", "rivals", "transfer", "recalibration")
@@ -27,7 +27,8 @@ def resplits() -> None:
     """Every method over random resplits."""
     st.subheader("On other splits of the cases", anchor=False)
     st.markdown(in_words(resplit_words(told)))
-    metric = st.selectbox("Figure", METRICS, format_func=METRIC_NAMES.__getitem__, key="resplit_metric", width=300)
+    metric = link.one(st.selectbox, "Figure", METRICS, key="resplit_metric", default=METRICS[0],
+                      format_func=METRIC_NAMES.__getitem__, width=300)  # fmt: skip
     rows = tables["resplits"]
     rows = rows[rows["cohort"] == ALL]
     against = told.titles[tables["rivals"]["reference"].iloc[0]]
@@ -58,14 +59,14 @@ def new_cohort() -> None:
     """A cohort nobody learned from, and what local cases buy."""
     st.subheader("In a cohort nobody learned from", anchor=False)
     st.markdown(in_words(transfer_words(told)))
-    key = st.segmented_control(
+    key = link.one(
+        st.segmented_control,
         "New cohort",
         list(dict.fromkeys(tables["transfer"]["cohort"])),
+        key="new_cohort",
         default=tables["transfer"]["cohort"].iloc[0],
         required=True,
         format_func=told.cohorts.__getitem__,
-        key="new_cohort",
-        bind="query-params",
         help="Learned from are the other cohorts' train and val cases; judged are this one's test cases.",
     )
     cold, curve = (tables[name][tables[name]["cohort"] == key] for name in ("transfer", "recalibration"))

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from mpd2.studio import case_store, frame, store, widgets
+from mpd2.studio import case_store, frame, link, store, widgets
 from mpd2.studio.scenario import Scenario
 from mpd2.worklist import ORDERS, ordered
 
@@ -27,12 +27,13 @@ def choose_case(about: Scenario) -> str:
     everything = case_store.listing(about)
     bar, list_place = st.container(horizontal=True, vertical_alignment="bottom"), st.container()
     with bar:
-        order = st.selectbox(
+        order = link.one(
+            st.selectbox,
             "Worklist",
             list(ORDERS),
-            format_func=ORDERS.__getitem__,
             key=ORDER,
-            bind="query-params",
+            default=next(iter(ORDERS)),
+            format_func=ORDERS.__getitem__,
             help=HELP[ORDER],
             width=200,
         )

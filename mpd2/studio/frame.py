@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from mpd2.errors import EmptyCohort
-from mpd2.studio import report_button, store, texts
+from mpd2.studio import link, report_button, store, texts
 from mpd2.studio.registry import entry
 from mpd2.studio.scenario import DEFAULT_RUN, DEFAULT_SPLIT, Scenario
 
@@ -17,24 +17,24 @@ SHOWN_SPLITS = ("val", "test")  # nothing is judged on the cases it was trained 
 
 def draw() -> None:
     """The sidebar's controls and the banner."""
-    names = store.run_names()
+    link.carry(RUN, COHORTS)
     with st.sidebar:
-        st.selectbox(
+        link.one(
+            st.selectbox,
             "Active run",
-            names,
-            index=names.index(DEFAULT_RUN),
-            format_func=store.run_title,
+            store.run_names(),
             key=RUN,
-            bind="query-params",
+            default=DEFAULT_RUN,
+            format_func=store.run_title,
             help=texts.ACTIVE_RUN,
         )
-        st.pills(
+        link.many(
+            st.pills,
             "Cohorts",
             [item.key for item in store.cohort().manifest.cohorts],
+            key=COHORTS,
             selection_mode="multi",
             format_func=_cohort_name,
-            key=COHORTS,
-            bind="query-params",
             help=texts.COHORTS,
         )
         st.segmented_control(

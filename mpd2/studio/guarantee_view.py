@@ -8,7 +8,7 @@ import streamlit as st
 from mpd2.elsewhere import ASSUMPTION, records
 from mpd2.guarantee import AMONG, HOLDS, TOO_FEW, cases_needed, kept_cases, promise
 from mpd2.headlines import in_words
-from mpd2.studio import store, widgets
+from mpd2.studio import link, store, widgets
 from mpd2.studio.scenario import Scenario
 from mpd2.views import NOTHING
 
@@ -40,13 +40,14 @@ def panel(run: str) -> None:
             help="The largest share of glaucoma that may be missed among the cases chosen beside this.",
         )
     with right:
-        among = st.segmented_control(
+        among = link.one(
+            st.segmented_control,
             "Of",
             list(AMONG),
+            key="among",
             default="kept",
             required=True,
             format_func=AMONG.__getitem__,
-            key="among",
             help="Only who is called healthy can be missed, so a share of these is the stronger promise.",
         )
     rows = promises(run, percent / 100, among)

@@ -14,7 +14,8 @@ st.logo(ASSETS / "logo.svg", size="large", icon_image=ASSETS / "icon.svg")
 
 def to_default() -> None:
     """Go on to the default page: it stands at "/" alone, and links by its name must lead there too."""
-    st.switch_page(entry(DEFAULT).path, query_params=st.query_params.to_dict())
+    asked = {name: st.query_params.get_all(name) for name in st.query_params}
+    st.switch_page(entry(DEFAULT).path, query_params=asked)
 
 
 pages = {

@@ -60,7 +60,7 @@ TINT = "33"  # opacity of a row's colour, so that it suits light and dark
 def switches(key: str, printed: bool, meaning: str = GLOSSARY["Interval"]) -> tuple[bool, bool]:
     """Whether to show intervals, whose `meaning` is the help, and what the paper prints."""
     with st.container(horizontal=True):
-        intervals = st.toggle("Intervals", key=f"{key}-intervals", help=meaning)
+        intervals = st.toggle("Intervals", key=f"{key}-intervals", bind="query-params", help=meaning)
         return intervals, published_switch(key, printed)
 
 
@@ -69,6 +69,7 @@ def published_switch(key: str, printed: bool) -> bool:
     wanted = st.toggle(
         "Published values",
         key=f"{key}-published",
+        bind="query-params",
         disabled=not printed,
         help="What the paper prints for the same method; only on all test cases, which its tables are about.",
     )

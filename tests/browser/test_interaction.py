@@ -2,6 +2,7 @@
 
 from io import BytesIO, StringIO
 from pathlib import Path
+from urllib.parse import parse_qs, urlsplit
 
 import pandas as pd
 import pytest
@@ -47,11 +48,21 @@ def test_a_shared_link_shows_the_same_slice(about, visit):
     other.close()
 
 
-def test_the_menu_keeps_the_slice(about):
-    here = slice_of(about)
-    about.get_by_role("link", name="Risk").click()
-    expect(about.get_by_role("heading", level=1, name="Risk", exact=True)).to_be_visible()
-    assert slice_of(settled(about)) == here
+def test_the_menu_keeps_the_run_and_the_slice_and_names_them_by_their_keys(visit):
+    page = visit(f"{VAL}&run=paper&cohorts=chaksu")
+    here = slice_of(page)
+    assert here.startswith("MPD² (paper) on the val cases of Chákṣu")
+    page.get_by_role("link", name="Risk").click()
+    expect(page.get_by_role("heading", level=1, name="Risk", exact=True)).to_be_visible()
+    assert slice_of(settled(page)) == here
+    page.get_by_role("radio", name="Structural risk").click()
+    page.wait_for_url("**/risk?*signal=structural*")
+    said = parse_qs(urlsplit(page.url).query)
+    assert said == {"split": ["val"], "run": ["paper"], "cohorts": ["chaksu"], "signal": ["structural"]}
+    page.go_back()
+    page.go_back()
+    expect(page.get_by_role("heading", level=1, name="Readers", exact=True)).to_be_visible()
+    page.close()
 
 
 def test_the_page_to_read_is_about_the_slice(about):
@@ -85,7 +96,7 @@ def test_a_broken_table_is_refused_with_the_place_of_every_fault(visit):
 
 
 def test_a_box_on_the_map_describes_its_cases(visit):
-    page = visit("map?split=val&layout=One+large+map")
+    page = visit("map?split=val&layout=one")
     chart = page.locator(".js-plotly-plot .nsewdrag").first
     chart.wait_for()
     chart.scroll_into_view_if_needed()

@@ -38,7 +38,7 @@ def test_another_figure_can_be_chosen(ablations):
 
 
 def test_the_slice_does_not_change_it(open_page, ablations):
-    other = open_page("ablations", split="val", cohorts=["ORIGA"])
+    other = open_page("ablations", split="val", cohorts=["origa"])
     assert not other.exception
     assert other.dataframe[0].value.equals(ablations.dataframe[0].value)
 

@@ -46,7 +46,7 @@ def test_every_cohort_is_credited_and_its_readings_named(about):
 
 
 def test_the_model_card_is_that_of_the_active_run(open_page):
-    page = open_page("about", run="AI only")
+    page = open_page("about", run="ai")
     card = page.table[1].value["Active run"]
     assert card["Run"] == "AI only"
     assert f"by the {store.run('ai').rule} rule" in card["Decides"]

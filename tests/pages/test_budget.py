@@ -164,7 +164,7 @@ def without_val(whole, cohort):
 def test_a_slice_without_cases_says_so(open_page, monkeypatch):
     part = without_val(store.cohort(), "origa")
     monkeypatch.setattr(store, "cohort", lambda: part)
-    page = open_page("budget", split="val", cohorts=["ORIGA"])
+    page = open_page("budget", split="val", cohorts=["origa"])
     assert not page.exception
     assert "no case is left" in page.warning[0].value
     assert not page.metric
@@ -173,7 +173,7 @@ def test_a_slice_without_cases_says_so(open_page, monkeypatch):
 def test_without_val_cases_there_is_no_optimum_to_go_to(open_page, monkeypatch):
     part = without_val(store.cohort(), "origa")
     monkeypatch.setattr(store, "cohort", lambda: part)
-    page = open_page("budget", live="false", cohorts=["ORIGA"])
+    page = open_page("budget", live="false", cohorts=["origa"])
     assert not page.exception
     assert next(button for button in page.button if button.label == "Optimum").disabled
 

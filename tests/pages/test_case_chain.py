@@ -37,7 +37,7 @@ def asked(benchmark: Cohort) -> dict[int, str]:
 def test_the_steps_are_told_from_how_common_glaucoma_is_to_the_label(
     number: int, asked: dict[int, str], open_page: OpenPage
 ) -> None:
-    page = open_page("case", run=TITLE, split="val", case=asked[number])
+    page = open_page("case", run=PLUS, split="val", case=asked[number])
     assert not page.exception
     told = texts(page)
     assert "Step by step" in told
@@ -56,6 +56,6 @@ def test_other_runs_have_no_steps(asked: dict[int, str], open_page: OpenPage) ->
 
 @pytest.mark.parametrize("key", ["overview", "risk", "map", "readers"])
 def test_every_page_takes_it(key: str, open_page: OpenPage) -> None:
-    page = open_page(key, run=TITLE)
+    page = open_page(key, run=PLUS)
     assert not page.exception
     assert f"{TITLE} on the test cases" in texts(page)

@@ -74,7 +74,7 @@ def test_a_region_of_another_slice_is_forgotten(chart):
 
 
 def test_the_large_map_takes_any_colour(open_page):
-    page = open_page("map", split="val", layout="One large map", colour="Who decides")
+    page = open_page("map", split="val", layout="one", colour="action")
     assert not page.exception
     shown = [trace["name"] for trace in figure(page)["data"] if trace["showlegend"]]
     assert shown[0].startswith("AI (")

@@ -47,14 +47,14 @@ def test_every_method_has_its_distance_to_the_active_run(overview):
 
 
 def test_any_run_can_be_the_active_one(open_page):
-    page = open_page("overview", run="AI only")
+    page = open_page("overview", run="ai")
     assert not page.exception
     assert page.markdown[0].value.startswith("**No case is sent")
     assert table(page)["Method"].iloc[0] == "AI only"
 
 
 def test_what_cannot_be_deployed_is_last_and_never_best(open_page):
-    page = open_page("overview", run="Per-case oracle (not deployable)")
+    page = open_page("overview", run="oracle")
     assert not page.exception
     assert page.markdown[0].value.startswith("**With the answers in hand")
     assert table(page)["Method"].iloc[-1] == "Per-case oracle (not deployable)"
@@ -81,7 +81,7 @@ def test_published_values_can_be_shown(overview):
 
 
 def test_a_slice_has_its_own_figures_and_none_of_the_papers(open_page):
-    page = open_page("overview", cohorts=["ORIGA"])
+    page = open_page("overview", cohorts=["origa"])
     assert not page.exception
     assert "n = 163" in page.markdown[0].value
     assert page.toggle(key="methods-published").disabled

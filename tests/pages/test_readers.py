@@ -30,14 +30,14 @@ def test_a_capacity_says_who_would_be_overloaded(readers):
 
 
 def test_a_cohort_alone_leaves_out_readers_who_have_read_none_of_it(open_page):
-    page = open_page("readers", split="val", cohorts=["Chákṣu"])
+    page = open_page("readers", split="val", cohorts=["chaksu"])
     assert not page.exception
     assert " of 5 readers" in page.markdown[0].value
     assert len(page.dataframe[0].value) == 5
 
 
 def test_the_ai_alone_can_be_the_active_run(open_page):
-    page = open_page("readers", split="val", run="AI only")
+    page = open_page("readers", split="val", run="ai")
     assert not page.exception
     assert page.markdown[1].value == "No reader is asked: the AI decides every case."
 

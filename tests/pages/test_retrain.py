@@ -98,7 +98,7 @@ def test_a_wrong_value_is_told_and_cannot_be_trained(retrain, kind, setting, val
 
 
 def test_more_than_the_server_can_bear_is_refused(open_page, workshop):
-    page = open_page("retrain", lab="Grid")
+    page = open_page("retrain", lab="grid")
     page.number_input(key="grid:studio:seeds").set_value(40).run()
     assert "routers: found 480, expected from 1 to 160" in page.error[0].value
 
@@ -144,13 +144,13 @@ def test_the_active_run_can_be_a_retrained_one_on_every_page(done, retrain, open
     retrain.button(key=f"show:{done.name}").click().run()
     retrain.button(key=f"activate:own-{done.name}").click().run()
     assert retrain.session_state["run"] == f"own-{done.name}"
-    page = open_page("overview", run="tiny", split="val")
+    page = open_page("overview", run=f"own-{done.name}", split="val")
     assert not page.exception
     assert page.dataframe[0].value["Method"].iloc[0] == "tiny"
 
 
 def test_own_runs_are_found_compared_renamed_and_deleted(done, grid, open_page, workshop):
-    page = open_page("retrain", lab="Own runs")
+    page = open_page("retrain", lab="runs")
     assert not page.exception
     assert page.dataframe[0].value["title"].tolist() == ["tiny grid", "tiny"]
     assert page.dataframe[0].value["start"].tolist() == ["MPD² (studio)"] * 2
@@ -178,7 +178,7 @@ def test_a_grid_is_shown_cell_by_cell_and_a_cell_can_be_kept(grid, retrain, work
 
 
 def test_a_study_is_shown_and_its_best_configuration_kept_as_a_preset(workshop, open_page):
-    page = open_page("retrain", lab="Tune")
+    page = open_page("retrain", lab="tune")
     assert not page.exception
     assert texts_retrain.NO_STUDY in said(page)
     search = Search(study="tiny", trials=3)
@@ -197,7 +197,7 @@ def test_a_study_is_shown_and_its_best_configuration_kept_as_a_preset(workshop, 
 
 
 def test_a_search_is_put_into_the_queue(workshop, open_page):
-    page = open_page("retrain", lab="Tune")
+    page = open_page("retrain", lab="tune")
     page.number_input(key="tune:trials").set_value(20).run()
     page.button(key="tune_go").click().run()
     (job,) = [job for job in all_jobs(workshop) if job.status.state == "queued"]
@@ -208,7 +208,7 @@ def test_a_search_is_put_into_the_queue(workshop, open_page):
 def test_a_deleted_run_that_was_active_gives_way_to_the_usual_one(workshop, open_page):
     order = plan.training(wish("short-lived"), 1, store.DATA / "glaucoma.csv", store.cohort())
     job = finished(order, workshop)
-    page = open_page("retrain", run="short-lived")
+    page = open_page("retrain", run=f"own-{job.name}")
     assert page.session_state["run"] == f"own-{job.name}"
     page.button(key=f"show:{job.name}").click().run()
     page.text_input(key=f"title:own-{job.name}").set_value("renamed").run()

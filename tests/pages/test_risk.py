@@ -19,7 +19,7 @@ def test_it_opens_and_says_what_the_hardest_cases_cost(risk):
 
 
 def test_a_link_brings_its_signal_and_its_strata(open_page):
-    page = open_page("risk", split="val", signal="Structural risk", strata="7")
+    page = open_page("risk", split="val", signal="structural", strata="7")
     assert page.session_state["signal"] == "structural"
     assert page.session_state["strata"] == 7
     assert "of 7 strata" in page.markdown[0].value
@@ -58,7 +58,7 @@ def test_the_figures_lead_to_their_cases_too(risk):
 
 
 def test_the_studys_own_slice_shows_the_stored_figures(open_page):
-    page = open_page("risk", signal="Structural risk")
+    page = open_page("risk", signal="structural")
     stored = pd.read_csv(store.DATA / "tables" / "risk.csv").query("signal == 'structural'")
     shown = page.dataframe[0].value.merge(stored, on=["title", "stratum"], suffixes=("", "_stored"))
     assert len(shown) == len(page.dataframe[0].value) == 5 * 9
@@ -73,7 +73,7 @@ def test_stored_figures_are_those_that_would_be_computed():
 
 
 def test_one_cohort_alone_has_its_own_strata(open_page):
-    page = open_page("risk", split="val", cohorts=["ORIGA"])
+    page = open_page("risk", split="val", cohorts=["origa"])
     assert not page.exception
     assert page.dataframe[0].value["n"].sum() % 162 == 0
 

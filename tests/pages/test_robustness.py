@@ -53,7 +53,7 @@ def test_a_promise_of_those_called_healthy_is_never_easier(robustness):
 
 
 def test_the_promises_are_those_of_the_active_run(open_page, robustness):
-    other = open_page("robustness", run="AI only")
+    other = open_page("robustness", run="ai")
     assert not other.exception
     assert not other.dataframe[0].value.equals(robustness.dataframe[0].value)
 

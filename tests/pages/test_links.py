@@ -1,0 +1,62 @@
+"""An address says by keys what was chosen, and opens to the same view."""
+
+import pytest
+
+CHOICES = {
+    "readers": {"run": ("selectbox", "paper"), "cohorts": ("button_group", ["refuge", "origa"])},
+    "overview": {
+        "view": ("segmented_control", "retention"),
+        "paired": ("selectbox", "F1"),
+        "cost": ("segmented_control", "ExpertCost"),
+    },
+    "risk": {"signal": ("segmented_control", "structural"), "methods": ("multiselect", ["ai", "verma"])},
+    "map": {"layout": ("segmented_control", "one")},
+    "robustness": {
+        "resplit_metric": ("selectbox", "MCC"),
+        "new_cohort": ("segmented_control", "origa"),
+        "among": ("segmented_control", "sent home"),
+    },
+    "ablations": {"study": ("segmented_control", "budget")},
+    "case": {"order": ("selectbox", "disputed")},
+    "retrain": {"lab": ("segmented_control", "grid")},
+}
+"""By page and by name in its address: the kind of widget, and a choice that is not the usual one."""
+
+
+@pytest.mark.parametrize(("key", "choices"), CHOICES.items(), ids=CHOICES)
+def test_what_was_chosen_opens_again_from_its_address(open_page, key, choices):
+    here = open_page(key)
+    for name, (kind, choice) in choices.items():
+        assert here.session_state[name] != choice
+        assert name not in here.query_params
+        getattr(here, kind)(key=name).set_value(choice)
+    here.run()
+    said = {name: here.query_params[name] for name in choices}
+    assert said == {name: choice for name, (_, choice) in choices.items()}
+    there = open_page(key, **said)
+    assert {name: there.session_state[name] for name in choices} == said
+
+
+def test_the_usual_choice_needs_no_word_in_the_address_and_none_of_many_needs_one(open_page):
+    page = open_page("risk", signal="structural", methods="ai")
+    page.segmented_control(key="signal").set_value("reliability")
+    page.multiselect(key="methods").set_value([]).run()
+    assert "signal" not in page.query_params
+    assert page.query_params["methods"] == ""
+    assert open_page("risk", methods="").session_state["methods"] == []
+
+
+def test_a_key_that_nothing_has_is_forgotten(open_page):
+    page = open_page("overview", run="MPD² (paper)", cohorts=["nowhere"], view="nonsense")
+    assert not page.exception
+    assert [page.session_state[name] for name in ("run", "cohorts", "view")] == ["studio", [], "overall"]
+    assert not {"run", "cohorts", "view"} & set(page.query_params)
+
+
+def test_another_page_says_what_was_chosen_around_the_one_before(open_page):
+    page = open_page("readers", run="paper", cohorts=["refuge"])
+    for name in ("run", "cohorts"):  # as the menu does
+        del page.query_params[name]
+    page.switch_page("../../pages/risk.py").run()
+    assert page.session_state["run"] == "paper"
+    assert (page.query_params["run"], page.query_params["cohorts"]) == ("paper", "refuge")

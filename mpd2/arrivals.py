@@ -10,13 +10,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 
 from mpd2.arrays import Floats, Ints
 from mpd2.assignment import NO_PART, Places, sample_prices, total_worth
 from mpd2.cohort import Cohort
+from mpd2.costs import Costs
+from mpd2.curves import COSTS
 from mpd2.errors import UserError
+from mpd2.intervals import observed
 from mpd2.limits import Limits
+from mpd2.metrics import METRICS, tally
+from mpd2.operating import Desk
 from mpd2.planning import Plan, places_for, plan
+from mpd2.policy import act
+from mpd2.streams import Purpose, stream
 
 RENEWALS = 60  # times a day that prices are worked out anew
 
@@ -36,6 +44,11 @@ class Day:
         return self.batch.value - self.value
 
 
+def can_arrive(limits: Limits) -> bool:
+    """Whether cases can be decided one by one under such limits, without the whole worklist."""
+    return not (limits.soft or limits.by_cohort or limits.reserve)
+
+
 def decide_on_arrival(
     preference: Floats, cohort: Cohort, limits: Limits, past: Floats, expected: int | None = None
 ) -> Day:
@@ -44,7 +57,7 @@ def decide_on_arrival(
     `expected` is how many cases the day is thought to bring; without it the true number. Limits are those of the day:
     a budget is a share of the expected cases. Reserves and budgets by cohort need the whole worklist and are refused.
     """
-    if limits.soft or limits.by_cohort or limits.reserve:
+    if not can_arrive(limits):
         raise UserError("cases on arrival: expected a hard budget for all, without a reserve")
     if not len(past):
         raise UserError("cases on arrival: found no past cases, expected some to learn prices from")
@@ -60,6 +73,7 @@ def decide_on_arrival(
     every = max(len(cohort) // RENEWALS, 1)
     for i in range(len(cohort)):
         coming = max(day - i, 1)
+        left = min(left, int(room.sum()))  # a budget nobody has room for must not hurry anybody
         if i % every == 0:
             bar, reader_prices = _prices(past, left, room, coming, places.fill)
         price[i] = bar
@@ -71,6 +85,33 @@ def decide_on_arrival(
             room[j] -= 1
             left -= 1
     return Day(action, total_worth(preference, action), batch, price)
+
+
+def in_many_orders(desk: Desk, past: Floats, limits: Limits, costs: Costs, orders: int) -> pd.DataFrame:
+    """The same day with its cases in so many orders drawn by chance, and first, as order 0, with all known beforehand.
+
+    Columns: order, sent (cases), otherwise (cases that go elsewhere than with all known), regret (the share of the
+    plan's worth that is lost; NaN where it has none), and COSTS.
+    """
+    best = plan(desk.order, desk.cohort, limits)
+    actions = [best.action]
+    for number in range(orders):
+        order = stream(number, Purpose.ARRIVAL).permutation(len(desk.cohort))
+        action = np.empty_like(best.action)
+        action[order] = decide_on_arrival(desk.order[order], desk.cohort.rows(order), limits, past).action
+        actions.append(action)
+    rows = []
+    for number, action in enumerate(actions):
+        lost = best.value - total_worth(desk.order, action)
+        counted = observed(tally(desk.cohort, act(action, desk.cohort, desk.endings), costs))
+        rows.append({
+            "order": number,
+            "sent": int((action > 0).sum()),
+            "otherwise": int((action != best.action).sum()),
+            "regret": lost / best.value if best.value > 0 else np.nan,
+            **{name: float(counted[METRICS.index(name)]) for name in COSTS},
+        })  # fmt: skip
+    return pd.DataFrame(rows)
 
 
 def _prices(past: Floats, left: int, room: Ints, coming: int, fill: bool) -> tuple[float, Floats]:

@@ -27,6 +27,7 @@ class Purpose(IntEnum):
     LOCAL = 5
     SEARCH = 6
     BOOTSTRAP = 7
+    ARRIVAL = 8
 
 
 def stream(seed: int, purpose: Purpose, epoch: int = 0) -> np.random.Generator:

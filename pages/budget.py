@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from mpd2.studio import budget_after, budget_controls, budget_live, frame
+from mpd2.studio import budget_after, budget_arrivals, budget_controls, budget_live, frame
 from mpd2.studio import budget_state as state
 
 about = frame.open_page("budget")
@@ -16,4 +16,5 @@ budget_controls.draw(about)
 budget_after.cohorts(about)
 budget_after.moved(about)
 budget_after.side_by_side(about)
+budget_arrivals.draw(about)
 budget_after.worklist(about)

@@ -8,9 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import cohorts
 
-from mpd2.arrivals import decide_on_arrival
+from mpd2.arrivals import decide_on_arrival, in_many_orders
 from mpd2.errors import UserError
 from mpd2.limits import Limits
+from mpd2.metrics import evaluate
+from mpd2.operating import desk_of
+from mpd2.planning import plan
+from mpd2.policy import Policy
 
 
 @settings(max_examples=40)
@@ -50,6 +54,32 @@ def test_with_a_past_like_the_day_little_is_lost(small_cohort):
     first_come = np.flatnonzero(np.where(cohort.available, preference, -np.inf).max(-1) > 0)[:180]
     naive = np.where(cohort.available, preference, -np.inf)[first_come].max(-1).sum()
     assert day.value > naive  # even against first come, first served without any capacity
+
+
+def test_a_budget_nobody_has_room_for_does_not_hurry_anybody(small_cohort):
+    random = np.random.default_rng(1)
+    cohort = small_cohort.rows(random.integers(0, len(small_cohort), 600))
+    preference = np.where(cohort.available, random.normal(size=cohort.available.shape) * 3, -np.inf)
+    capacity = tuple((column, 8) for column in cohort.manifest.columns)
+    day = decide_on_arrival(preference, cohort, Limits(budget=1.0, capacity=capacity), preference)
+    assert (day.action > 0).sum() == 8 * cohort.readers
+    assert 0 <= day.regret < 0.1 * day.batch.value
+
+
+def test_many_orders_of_a_day_stand_beside_the_day_known_beforehand(small_cohort):
+    random = np.random.default_rng(2)
+    scores = random.normal(size=(len(small_cohort), 1 + small_cohort.readers))
+    policy = Policy.from_scores(scores, small_cohort.available)
+    desk = desk_of(policy, small_cohort, "joint", np.ones(small_cohort.readers, bool))
+    limits, costs = Limits(budget=0.2), small_cohort.manifest.default_costs()
+    rows = in_many_orders(desk, desk.order, limits, costs, 5)
+    best = plan(desk.order, small_cohort, limits)
+    assert rows["order"].tolist() == [0, 1, 2, 3, 4, 5]
+    assert rows["sent"].tolist() == [(best.action > 0).sum()] * 6
+    assert rows.loc[0, ["otherwise", "regret"]].tolist() == [0, 0]
+    whole = evaluate(small_cohort, best.decisions(small_cohort), costs)
+    assert rows.loc[0, "TotalCost"] == pytest.approx(float(whole["TotalCost"].iloc[0]))
+    assert rows["otherwise"].max() > 0  # luck matters where a place can be given away too early
 
 
 def test_what_needs_the_whole_worklist_is_refused(small_cohort):

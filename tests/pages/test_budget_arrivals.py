@@ -1,0 +1,38 @@
+"""Cases that come in one by one, on the Budget page."""
+
+import pytest
+
+from mpd2.studio.budget_arrivals import ANY_ORDER, NOT_SO, ORDERS
+
+
+@pytest.fixture
+def opened(open_page):
+    """The page by a link, with the part opened."""
+
+    def visit(**link):
+        page = open_page("budget", split="val", **link)
+        page.session_state["budget_arrivals"] = True
+        return page.run()
+
+    return visit
+
+
+def said(page):
+    return [text.value for text in page.caption]
+
+
+def test_a_budget_is_kept_in_every_order_and_foresight_is_worth_something(opened):
+    page = opened(budget="0.2")
+    assert not page.exception
+    rows = next(frame.value for frame in page.dataframe if "regret" in frame.value)
+    assert rows["sent"].tolist() == [177] * (1 + ORDERS)
+    assert 0 < rows["regret"][1:].mean() < 0.05
+    assert any(f"in {ORDERS} orders of the same cases" in text.value for text in page.markdown)
+
+
+def test_without_limits_the_order_does_not_matter(opened):
+    assert ANY_ORDER in said(opened())
+
+
+def test_what_needs_the_whole_worklist_is_explained(opened):
+    assert NOT_SO in said(opened(budget="0.2", by_cohort="1"))

@@ -112,7 +112,21 @@ def side_by_side(about: Scenario) -> None:
             "high": _number("to", CHANGE),
         },
     )
-    st.caption(f"{texts.COMPARE} n = {len(about.slice(store.cohort()))}.")
+    cases = about.slice(store.cohort())
+    first, second = (budget_store.told(about, setting).day.decisions for setting in (kept, now))
+    widgets.data_table(
+        changes.load_change(cases, first, second),
+        key="budget_loads",
+        alt_text="Readings of each reader under A and under B, and how many more under B",
+        columns={
+            "reader": None,
+            "name": "Reader",
+            "before": _number("Readings, A", "%d"),
+            "after": _number("Readings, B", "%d"),
+            "change": _number("B less A", "%+d"),
+        },
+    )
+    st.caption(f"{texts.COMPARE} n = {len(cases)}.")
 
 
 def worklist(about: Scenario) -> None:

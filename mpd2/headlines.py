@@ -57,6 +57,22 @@ class KeyNumber:
     differences: tuple[Difference, ...]
 
 
+@dataclass(frozen=True)
+class Answer:
+    """Whether a run is worth it."""
+
+    headline: str
+    errors: str
+    numbers: tuple[KeyNumber, ...]
+    rival: str  # the cheapest other method, as shown
+
+
+def answer(figures: Figures, run: str) -> Answer:
+    """Everything told about a run in words."""
+    rival = figures.titles[best_other(figures, run)]
+    return Answer(headline(figures, run), errors(figures, run), tuple(key_numbers(figures, run)), rival)
+
+
 def headline(figures: Figures, run: str) -> str:
     """One sentence: what sending cases to readers does to clinical and to total cost, and whether it pays."""
     sent = level(figures, run, "Defer").value

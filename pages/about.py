@@ -5,11 +5,9 @@ import streamlit as st
 
 import mpd2
 from mpd2.cohort import STATE
-from mpd2.studio import frame, store, texts, texts_about, widgets
-from mpd2.studio.scenario import Scenario
+from mpd2.studio import frame, link, store, texts, texts_about, widgets
 
 ASSETS = store.DATA.parent / "assets"
-TABS = ("Method", "Glossary", "Model card", "Data", "Numbers", "Licences and references")
 
 
 def method() -> None:
@@ -30,7 +28,7 @@ def glossary() -> None:
     widgets.download(words, "glossary")
 
 
-def model_card(about: Scenario) -> None:
+def model_card() -> None:
     """What the active run is, what it may be used for and where it ends."""
     run, cohort = store.run(about.run), store.cohort()
     facts = {
@@ -73,17 +71,17 @@ def sources() -> None:
     st.markdown(texts_about.REFERENCES)
 
 
+PARTS = {
+    "method": ("Method", method),
+    "glossary": ("Glossary", glossary),
+    "card": ("Model card", model_card),
+    "data": ("Data", data),
+    "numbers": ("Numbers", numbers),
+    "sources": ("Licences and references", sources),
+}
+"""Titles, and what draws them, by their key in the link."""
+
 about = frame.open_page("about")
-tabs = dict(zip(TABS, st.tabs(TABS), strict=True))
-with tabs["Method"]:
-    method()
-with tabs["Glossary"]:
-    glossary()
-with tabs["Model card"]:
-    model_card(about)
-with tabs["Data"]:
-    data()
-with tabs["Numbers"]:
-    numbers()
-with tabs["Licences and references"]:
-    sources()
+part = link.one(st.segmented_control, "Part", list(PARTS), key="part", default="method", required=True,
+                format_func=lambda key: PARTS[key][0], label_visibility="collapsed")  # fmt: skip
+PARTS[part][1]()

@@ -7,7 +7,6 @@ from mpd2 import headlines
 from mpd2.curves import COSTS, SCORES
 from mpd2.figures import overview as figures
 from mpd2.figures.common import METRIC_NAMES
-from mpd2.findings import Figures
 from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.sidebyside import side_by_side, with_difference
 from mpd2.studio import frame, link, store, tables_view, widgets
@@ -29,29 +28,30 @@ COLOURS = {headlines.BETTER_WORD: "green", headlines.WORSE_WORD: "red", headline
 
 about = frame.open_page("overview")
 manifest = store.cohort().manifest
-told = Figures({name: store.table(name, about) for name in ("overall", "paired", "collapse")}, manifest)
 
 
 def answer() -> None:
     """The sentence and the five numbers."""
-    st.markdown(f"**{headlines.headline(told, about.run)}** {headlines.errors(told, about.run)}")
-    curves = store.table("deferral", about).query("method == @about.run")
+    told = store.answer(about)
+    st.markdown(f"**{told.headline}** {told.errors}")
     with st.container(horizontal=True):
-        for number in headlines.key_numbers(told, about.run):
-            curve = curves.loc[curves["metric"] == number.metric, "value"].tolist()
+        for number in told.numbers:
             with st.container(border=True, width="stretch", height="stretch"):
-                st.metric(number.label, number.value, chart_data=curve or None, help=tables_view.HELP[number.metric])
-                st.caption(f"95{headlines.GAP}% interval {number.span}" if number.span else "Nobody is asked.")
-                for apart in number.differences:
-                    sense = f" :{COLOURS[apart.sense]}[{apart.sense}]" if apart.sense else ""
-                    lines = (f"Against {apart.against}", f"**{apart.change}**{sense}", apart.span)
-                    st.markdown("  \n".join(f":small[{line}]" for line in lines))  # a caption would fade the colours
-    other = told.titles[headlines.best_other(told, about.run)]
+                st.metric(number.label, number.value, help=tables_view.HELP[number.metric])
+                st.markdown(_in_small(number))  # one text, not a caption: that would fade the colours
     st.caption(
-        f"{other} is the cheapest other method that can be deployed. Differences are on the same resampled cases, so "
-        "chance that hits both cancels out; the busiest reader's is not, and its interval is wider than it need be. "
-        "Small curves: the cost as more cases are sent, surest first, from none (left) to all with a reader (right)."
+        f"{told.rival} is the cheapest other method that can be deployed. Differences are on the same resampled cases, "
+        "so chance that hits both cancels out; the busiest reader's is not, and its interval is wider than it need be."
     )
+
+
+def _in_small(number: headlines.KeyNumber) -> str:
+    """A number's interval, and how far it is from others."""
+    paragraphs = [[f":gray[95{headlines.GAP}% interval {number.span}]" if number.span else ":gray[Nobody is asked.]"]]
+    for apart in number.differences:
+        sense = f" :{COLOURS[apart.sense]}[{apart.sense}]" if apart.sense else ""
+        paragraphs.append([f"Against {apart.against}", f"**{apart.change}**{sense}", apart.span])
+    return "\n\n".join("  \n".join(f":small[{line}]" for line in lines) for lines in paragraphs)
 
 
 @st.fragment
@@ -95,7 +95,7 @@ def _by_cohort(view: str) -> dict[tuple[str, str], str]:
 
 def _apart(metric: str) -> pd.DataFrame:
     """Every other method less the active run."""
-    paired = told.tables["paired"]
+    paired = store.table("paired", about)
     return paired[(paired["reference"] == about.run) & (paired["metric"] == metric)]
 
 

@@ -9,12 +9,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from mpd2 import curves, tables
+from mpd2 import curves, headlines, tables
 from mpd2.arrays import Floats
 from mpd2.catalogue import read_table
 from mpd2.cohort import Cohort
 from mpd2.embedding import Map, load_map
 from mpd2.evidence import Evidence, Outcome
+from mpd2.findings import Figures
+from mpd2.headlines import Answer
 from mpd2.intervals import resample_weights
 from mpd2.jobs import shelf
 from mpd2.jobs.folder import Workshop
@@ -80,6 +82,7 @@ def forget_runs() -> None:
     run.clear()
     evidence.clear()
     compared.clear()
+    answer.clear()
 
 
 @st.cache_resource(show_spinner=False, max_entries=64)
@@ -134,12 +137,18 @@ def table(name: str, scenario: Scenario) -> pd.DataFrame:
         "gaps": lambda: tables.reader_gaps(facts, scenario.run, drawn),
         "wins": lambda: tables.reader_wins(facts, scenario.run, drawn),
         "tradeoff": lambda: curves.tradeoff(_deployable(facts), drawn),
-        "deferral": lambda: curves.deferral_curves(_beside_ai(facts, scenario.run)),
     }
     rows = made[name]()
     if not scenario.is_whole:
         rows.loc[:, rows.columns.str.contains("published")] = np.nan
     return rows
+
+
+@st.cache_resource(show_spinner="Counting …", max_entries=64)
+def answer(scenario: Scenario) -> Answer:
+    """Whether the run is worth it on the slice, in words."""
+    told = {name: table(name, scenario) for name in ("overall", "paired", "collapse")}
+    return headlines.answer(Figures(told, cohort().manifest), scenario.run)
 
 
 @st.cache_data(show_spinner="Counting …", max_entries=64)

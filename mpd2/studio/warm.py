@@ -18,8 +18,9 @@ from mpd2.studio.scenario import Scenario
 from mpd2.worklist import ORDERS, ordered
 
 SCRIPT = "main"  # of the studio: run for a visitor, not imported
-TABLES = ("overall", "cohorts", "paired", "collapse", "retention", "tradeoff", "deferral")
+TABLES = ("overall", "cohorts", "paired", "collapse", "retention", "tradeoff")
 COST = "TotalCost"  # the one the charts begin with
+LAZY = ("streamlit.emojis", "streamlit.material_icon_names")  # long lists that come with the first icon
 SPINNERS = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
 
@@ -30,6 +31,8 @@ def warm_up() -> None:
     """
     for package in (figures, studio):
         _import_all(package)
+    for name in LAZY:
+        import_module(name)
     with _nobody_watching():
         _default_views(Scenario())
         _landing_page(Scenario())
@@ -41,6 +44,7 @@ def _default_views(about: Scenario) -> None:
     store.embedding()
     for name in TABLES:
         store.table(name, about)
+    store.answer(about)
     store.risk(about, "reliability", store.STUDY_STRATA)
     reader_store.readers(about)
     first = ordered(case_store.listing(about), next(iter(ORDERS)))["case_id"].iloc[0]
@@ -49,6 +53,7 @@ def _default_views(about: Scenario) -> None:
         explained(about.run, first)
     usual = budget_state.usual()
     budget_store.told(about, usual)
+    budget_store.course(about, usual)
     budget_store.backdrop(about, usual)
 
 

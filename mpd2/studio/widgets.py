@@ -49,8 +49,8 @@ def bare_chart(drawing: Drawing, *, key: str, alt_text: str) -> None:
 
 
 def files(draw: Callable[[], Drawing | Figure], table: pd.DataFrame, key: str) -> None:
-    """The data of a figure and the figure itself, drawn when it is asked for."""
-    with st.container(horizontal=True):
+    """The data of a figure and the figure itself, drawn when it is asked for; closed, a page is drawn sooner."""
+    with st.popover("Download", icon=":material/download:", type="tertiary", key=f"{key}:files"):
         download(table, key)
         for kind, mime in MIME.items():
             st.download_button(

@@ -13,6 +13,12 @@ def about(open_page):
     return open_page("about", split="val")
 
 
+@pytest.fixture
+def part(open_page):
+    """A part of the page by its key."""
+    return lambda key, **query: open_page("about", part=key, **query)
+
+
 def written(page) -> str:
     """Everything a visitor can read."""
     texts_shown = [element.value for element in (*page.markdown, *page.caption, *page.title, *page.subheader)]
@@ -30,30 +36,34 @@ def test_the_picture_of_the_method_is_told_in_words_too(about):
     assert "share for each reader" in str(picture.proto)
 
 
-def test_every_word_of_the_glossary_is_there(about):
-    shown = about.table[0].value["Meaning"].to_dict()
+def test_every_word_of_the_glossary_is_there(part):
+    shown = part("glossary").table[0].value["Meaning"].to_dict()
     assert shown == texts.GLOSSARY
 
 
-def test_version_and_table_are_named(about):
-    assert f"MPD² Studio {mpd2.__version__} on table {store.cohort().fingerprint}" in written(about)
+def test_version_and_table_are_named(part):
+    assert f"MPD² Studio {mpd2.__version__} on table {store.cohort().fingerprint}" in written(part("numbers"))
 
 
-def test_every_cohort_is_credited_and_its_readings_named(about):
+def test_every_cohort_is_credited_and_its_readings_named(part):
+    sources, card = written(part("sources")), written(part("card"))
     for entry in store.cohort().manifest.cohorts:
-        assert entry.credit in written(about)
-        assert f"{entry.name} {entry.readings}" in written(about)
+        assert entry.credit in sources
+        assert f"{entry.name} {entry.readings}" in card
 
 
-def test_the_model_card_is_that_of_the_active_run(open_page):
-    page = open_page("about", run="ai")
-    card = page.table[1].value["Active run"]
+def test_the_model_card_is_that_of_the_active_run(part):
+    card = part("card", run="ai").table[0].value["Active run"]
     assert card["Run"] == "AI only"
     assert f"by the {store.run('ai').rule} rule" in card["Decides"]
 
 
-def test_it_leads_nobody_elsewhere(about):
-    assert not re.search(r"https?://", written(about))
+@pytest.mark.parametrize("key", ["method", "glossary", "card", "data", "numbers", "sources"])
+def test_it_leads_nobody_elsewhere(part, key):
+    page = part(key)
+    assert not page.exception
+    assert page.session_state["part"] == key
+    assert not re.search(r"https?://", written(page))
 
 
 def test_an_unknown_run_in_the_link_is_left_out(open_page):

@@ -18,6 +18,7 @@ CHOICES = {
     },
     "ablations": {"study": ("segmented_control", "budget")},
     "case": {"order": ("selectbox", "disputed")},
+    "about": {"part": ("segmented_control", "sources")},
     "retrain": {"lab": ("segmented_control", "grid")},
 }
 """By page and by name in its address: the kind of widget, and a choice that is not the usual one."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from strategies import made_up_manifest
 
@@ -58,7 +59,7 @@ def test_routers_trained_for_a_budget_are_named_in_words(chart):
 
 def test_the_load_has_every_reader_and_who_is_away():
     names = [reader.name for reader in made_up_manifest(3).readers]
-    rows = pd.DataFrame(
+    rows = pa.table(
         {"name": names, "now": [3, 0, 5], "before": [1, 2, 3], "at_most": [4, np.nan, 5], "here": [True, False, True]}
     )
     picture = render(figures.load(rows, 10), "svg").decode()

@@ -34,13 +34,12 @@ def at(backdrop: Drawing, settings: Mapping[str, tuple[float, Mapping[str, Estim
     return _holding(backdrop, MARKER, pa.Table.from_pylist(rows))
 
 
-def load(rows: pd.DataFrame, most: int) -> Drawing:
+def load(rows: pa.Table, most: int) -> Drawing:
     """Readings of each reader, now and before, and the places there are.
 
     `rows`: columns name, now, before, at_most (NaN without a limit) and here; `most` is how far the axis goes.
     """
-    table = pa.table({name: rows[name].to_numpy() for name in rows})  # without pandas' own types, which take longer
-    return _holding(_load(rows["name"].tolist(), most), LOAD, table)
+    return _holding(_load(rows["name"].to_pylist(), most), LOAD, rows)
 
 
 @drawn_once

@@ -2,48 +2,69 @@
 
 from __future__ import annotations
 
-import numpy as np
-import pandas as pd
-import streamlit as st
+from collections.abc import Mapping
 
-from mpd2 import changes, dayplan
-from mpd2.dayplan import SOFT, Judged
+import numpy as np
+import pyarrow as pa
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from mpd2 import cards, changes
+from mpd2.course import SHOWN, STEPS, has_course
+from mpd2.dayplan import DayPlan
 from mpd2.figures import budget as figures
 from mpd2.figures.common import METRIC_NAMES
+from mpd2.figures.drawing import Drawing
 from mpd2.findings import Estimate
-from mpd2.headlines import BETTER_WORD, CHANCE_WORD, GAP, WORSE_WORD, change, figure, span
-from mpd2.metrics import BETTER
+from mpd2.headlines import GAP
 from mpd2.setting import Setting, in_words
 from mpd2.studio import budget_state as state
 from mpd2.studio import budget_store, store, tables_view, widgets
 from mpd2.studio import texts_budget as texts
-from mpd2.studio.live_slider import live_slider, place_of
+from mpd2.studio.live_slider import live_slider, place_of, turn_of
+from mpd2.studio.number_cards import number_cards
 from mpd2.studio.scenario import Scenario
 
-STEPS = 200  # places of the slider from 0 to 100 %
 SLIDER, PLAIN, EXACT, LIVE, PER_DAY = "budget_live", "budget_plain", "budget_exact", "live", "per_day"
 """Keys of the session; the last two are names in the URL too."""
 
-ROWS = (("TotalCost", "ClinicalCost", "ExpertCost", "Defer"), ("F1", "MCC", "Sens", SOFT))
-COLOURS = {BETTER_WORD: "green", WORSE_WORD: "red", CHANCE_WORD: "gray"}
+CARDS, CURVE, LOAD = "budget_cards", "budget_curve", "budget_load"  # keys of what is drawn
+NAMES = [METRIC_NAMES[metric][:1].upper() + METRIC_NAMES[metric][1:] for metric in SHOWN]
+
+
+def draw(about: Scenario) -> None:
+    """All of it; what a move of the slider draws anew has its places in it."""
+    wide, narrow = st.columns([5, 2], gap="medium")
+    with narrow, st.container(horizontal=True, vertical_alignment="bottom"):
+        day = st.number_input("Cases a day", 1, 100_000, 300, key=PER_DAY, bind="query-params", help=texts.PER_DAY)
+        live = st.toggle("Live", value=True, key=LIVE, bind="query-params", help=texts.LIVE)
+    _buttons(about)
+    _numbers(about, live)
+    left, right = st.columns([5, 3], gap="large")
+    with wide:
+        if not live:
+            _plain(about, day)
+        _follow(about, day, live, left, right)
+    _files(about, left, right)
 
 
 @st.fragment
-def draw(about: Scenario) -> None:
-    """All of it; a move of the slider draws nothing else."""
+def _follow(about: Scenario, day: int, live: bool, left: DeltaGenerator, right: DeltaGenerator) -> None:
+    """What follows the hand from the server; all that stays as it is is drawn elsewhere, once."""
     slot, here = st.container(), state.course()
-    now, before = budget_store.told(about, here.now), budget_store.told(about, here.before)
-    st.caption(f"Now: {in_words(here.now, store.cohort().manifest)}.")
-    for note in now.day.plan.notes:
-        st.caption(f":material/warning: {note}")
-    _numbers(before, now)
-    left, right = st.columns([5, 3], gap="large")
+    before, now = (budget_store.day(about, setting) for setting in (here.before, here.now))
+    told = [f"Now: {in_words(here.now, store.cohort().manifest)}."]
+    told += [f":material/warning: {note}" for note in now.plan.notes]
+    st.caption("  \n".join(told))
+    known = budget_store.in_passing(about, here.now) if here.moving else budget_store.told(about, here.now).figures
     with left:
-        _curve(about, before, now)
+        widgets.bare_chart(_curve(about, before, now, known), key=CURVE, alt_text=texts.CURVE_ALT)
     with right:
-        _load(about, before, now)
-    with slot:  # drawn last: a live slider waits for it before it says where it is next
-        _slider(about, now)
+        widgets.bare_chart(_load(about, before, now), key=LOAD, alt_text=texts.LOAD_ALT)
+        st.markdown(f"**Since the last setting.** {_moved(about, before, now)}")
+    if live:
+        with slot:  # drawn last: a live slider waits for it before it says where it is next
+            _live(about, now, day)
 
 
 def explain(about: Scenario) -> None:
@@ -59,39 +80,50 @@ def explain(about: Scenario) -> None:
         st.caption(note)
 
 
-def _slider(about: Scenario, now: Judged) -> None:
-    setting, cases = now.day.setting, len(now.day.decisions.label)
-    share = now.day.sent / cases if setting.limits.budget is None else setting.limits.budget
-    label = "Mean probability of deferral" if setting.limits.soft else "Share of cases sent"
-    left, right = st.columns([5, 2], vertical_alignment="bottom", gap="medium")
-    with right, st.container(horizontal=True, vertical_alignment="bottom"):
-        day = st.number_input("Cases a day", 1, 100_000, 300, key=PER_DAY, bind="query-params", help=texts.PER_DAY)
-        live = st.toggle("Live", value=True, key=LIVE, bind="query-params", help=texts.LIVE)
-    said = _told(share, now, day)
-    with left:
-        if live:
-            live_slider(
-                SLIDER, _dragged, label=label, least="none", most="all", place=round(STEPS * share), max=STEPS,
-                said=said, cases=cases, day=day, soft=setting.limits.soft,
-            )  # fmt: skip
-        else:
-            _plain(label, share, said)
-    _buttons(about, setting)
+def _live(about: Scenario, now: DayPlan, day: int) -> None:
+    share, limits = _share(now), now.setting.limits
+    live_slider(
+        SLIDER,
+        _dragged,
+        label=_label(now.setting),
+        least="none",
+        most="all",
+        place=round(STEPS * share),
+        max=STEPS,
+        said=_told(now, day),
+        cases=len(now.decisions.label),
+        day=day,
+        soft=limits.soft,
+        numbers=_at_rest(about) if state.course().moving and not has_course(limits) else None,
+    )
 
 
-def _plain(label: str, share: float, said: str) -> None:
+def _plain(about: Scenario, day: int) -> None:
+    now = budget_store.day(about, state.now())
     for key in (PLAIN, EXACT):
-        st.session_state[key] = round(100 * share, 1)
+        st.session_state[key] = round(100 * _share(now), 1)
     wide, narrow = st.columns([4, 1], vertical_alignment="bottom")
     with wide:
-        st.slider(label, 0.0, 100.0, step=0.5, format="%.1f %%", key=PLAIN, on_change=_typed, args=(PLAIN,))
+        st.slider(
+            _label(now.setting), 0.0, 100.0, step=0.5, format="%.1f %%", key=PLAIN, on_change=_typed, args=(PLAIN,)
+        )
     with narrow:
         st.number_input("Per cent", 0.0, 100.0, step=0.5, format="%.1f", key=EXACT, on_change=_typed, args=(EXACT,))
-    st.caption(said)
+    st.caption(_told(now, day))
 
 
-def _buttons(about: Scenario, setting: Setting) -> None:
-    best = budget_store.optimum(about, setting)
+def _share(now: DayPlan) -> float:
+    """Where on the slider a setting is."""
+    budget = now.setting.limits.budget
+    return now.share if budget is None else budget
+
+
+def _label(setting: Setting) -> str:
+    return "Mean probability of deferral" if setting.limits.soft else "Share of cases sent"
+
+
+def _buttons(about: Scenario) -> None:
+    best = budget_store.optimum(about, state.now())
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Own rate", icon=":material/undo:", on_click=_own_rate, args=(about,), help=texts.OWN)
         name = "Optimum" if best is None else f"Optimum {_percent(best.budget)}"
@@ -106,77 +138,73 @@ def _buttons(about: Scenario, setting: Setting) -> None:
         )
 
 
-def _told(share: float, now: Judged, day: int) -> str:
+def _told(now: DayPlan, day: int) -> str:
     """What the place of the slider means."""
-    sent, cases = now.day.sent, len(now.day.decisions.label)
-    soft = now.day.setting.limits.soft
-    kind = f"{_percent(share)} mean probability:" if soft else f"{_percent(share)} ="
-    own = "" if now.day.setting.limits.budget is not None else ", the run's own rate"
-    return f"{kind} {sent} of {cases} cases ({day * sent / cases:.3g} a day at {day}){own}"
+    sent, cases, limits = now.sent, len(now.decisions.label), now.setting.limits
+    kind = f"{_percent(_share(now))} {'mean probability:' if limits.soft else '='}"
+    own = "" if limits.budget is not None else ", the run's own rate"
+    return f"{kind} {sent} of {cases} cases ({day * now.share:.3g} a day at {day}){own}"
 
 
-def _numbers(before: Judged, now: Judged) -> None:
-    more = None if before.day.setting == now.day.setting else dayplan.apart(before, now)
-    for row in ROWS:
-        for column, metric in zip(st.columns(len(row), border=True), row, strict=True):
-            with column:
-                _card(metric, now, None if more is None else more[metric])
-
-
-def _card(metric: str, now: Judged, more: Estimate | None) -> None:
-    known = "Defer" if metric == SOFT else metric  # both are shares of cases
-    name = METRIC_NAMES[metric]
-    lines = [f"95{GAP}% {span(known, now.figures[metric])}"]
-    if metric == "Defer" and now.day.readings != now.day.sent:
-        lines.append(f"{now.day.readings} readings of {now.day.sent} cases")
-    judged = metric in BETTER and metric != "Defer"  # to send more is neither good nor bad
-    lines += ["no change", GAP] if more is None else _change(known, more, judged)  # as many lines, or the page jumps
-    st.metric(name[:1].upper() + name[1:], figure(known, now.figures[metric].value), help=tables_view.HELP[metric])
-    st.markdown("  \n".join(f":small[{line}]" for line in lines))
-
-
-def _change(metric: str, more: Estimate, judged: bool) -> list[str]:
-    """How far it is from the setting before, and whether that is beyond chance and for the better."""
-    word = CHANCE_WORD
-    if judged and (more.low > 0 or more.high < 0):
-        word = BETTER_WORD if more.value * BETTER[metric] > 0 else WORSE_WORD
-    sense = f" :{COLOURS[word]}[{word}]" if judged else ""
-    return [f"Δ **{change(metric, more)}**{sense}", span(metric, more, signed=True)]
-
-
-def _curve(about: Scenario, before: Judged, now: Judged) -> None:
-    setting, cases = now.day.setting, len(now.day.decisions.label)
-    places = {figures.NOW: now, figures.BEFORE: before}
-    widgets.chart(
-        figures.at(
-            budget_store.backdrop(about, setting),
-            {when: (told.day.sent / cases, told.figures) for when, told in places.items()},
-        ),
-        table=budget_store.curve(about, setting),
-        key="budget_curve",
-        alt_text=texts.CURVE_ALT,  # without a number: a chart whose words change is drawn anew at every move
+def _numbers(about: Scenario, live: bool) -> None:
+    here = state.course()
+    number_cards(
+        CARDS,
+        names=NAMES,
+        helps=[tables_view.HELP[metric] for metric in SHOWN],
+        **_at_rest(about),
+        course=budget_store.course(about, here.before if here.moving else here.now) if live else None,
+        follows=SLIDER if live else None,
+        turn=turn_of(SLIDER),
     )
 
 
-def _load(about: Scenario, before: Judged, now: Judged) -> None:
-    setting, desk = now.day.setting, budget_store.desk_for(about, now.day.setting)
-    manifest, capacity = desk.cohort.manifest, setting.limits.capacities(desk.cohort.manifest)
-    rows = pd.DataFrame({
-        "name": [reader.name for reader in manifest.readers],
-        "now": now.day.load,
-        "before": before.day.load,
-        "at_most": np.where(np.isfinite(capacity), capacity, np.nan),
-        "here": setting.limits.present(manifest),
-    })
+def _at_rest(about: Scenario) -> dict[str, list[str]]:
+    """What the server says of the setting in force."""
+    here = state.course()
+    before, now = (budget_store.told(about, setting) for setting in (here.before, here.now))
+    told, apart = cards.told(before, now, budget_store.asks_on(about, here.now))
+    return {"figures": told, "changes": apart}
+
+
+def _curve(about: Scenario, before: DayPlan, now: DayPlan, told: Mapping[str, Estimate]) -> Drawing:
+    was = budget_store.told(about, before.setting).figures
+    places = {figures.NOW: (now.share, told), figures.BEFORE: (before.share, was)}
+    return figures.at(budget_store.backdrop(about, now.setting), places)
+
+
+def _load(about: Scenario, before: DayPlan, now: DayPlan) -> Drawing:
+    setting = now.setting
     longest = budget_store.longest_list(about, setting.limits.away, budget_store.routed_costs(about, setting))
-    widgets.chart(
-        figures.load(rows, max(1, longest, *now.day.load.tolist(), *before.day.load.tolist())),
-        table=rows,
-        key="budget_load",
-        alt_text="Readings of each reader now and before, and how many each can take",
-    )
-    told = changes.in_words(changes.moved(desk.cohort, setting.costs, before.day.decisions, now.day.decisions))
-    st.markdown(f"**Since the last setting.** {told}")
+    return figures.load(_readers(before, now), max(1, longest, *now.load.tolist(), *before.load.tolist()))
+
+
+def _readers(before: DayPlan, now: DayPlan) -> pa.Table:
+    manifest, limits = store.cohort().manifest, now.setting.limits
+    capacity = limits.capacities(manifest)
+    return pa.table({
+        "name": [reader.name for reader in manifest.readers],
+        "now": now.load,
+        "before": before.load,
+        "at_most": np.where(np.isfinite(capacity), capacity, np.nan),
+        "here": limits.present(manifest),
+    })
+
+
+def _moved(about: Scenario, before: DayPlan, now: DayPlan) -> str:
+    cohort = budget_store.desk_for(about, now.setting).cohort
+    return changes.in_short(cohort, now.setting.costs, before.decisions, now.decisions)
+
+
+def _files(about: Scenario, left: DeltaGenerator, right: DeltaGenerator) -> None:
+    """The charts to take away; nobody can while the hand is on the slider."""
+    here = state.course()
+    before, now = (budget_store.day(about, setting) for setting in (here.before, here.now))
+    known = budget_store.told(about, here.now).figures
+    with left:
+        widgets.files(lambda: _curve(about, before, now, known), budget_store.curve(about, here.now), CURVE)
+    with right:
+        widgets.files(lambda: _load(about, before, now), _readers(before, now).to_pandas(), LOAD)
 
 
 def _dragged() -> None:
@@ -184,20 +212,17 @@ def _dragged() -> None:
     said = place_of(SLIDER)
     if said is None:
         return
-    place, moving = said[0]
-    state.change(state.now().with_budget(place / STEPS), moving)
-    if not moving:
+    state.change(state.now().with_budget(said.place / STEPS), said.moving)
+    if not said.moving:
         st.rerun()
 
 
 def _typed(key: str) -> None:
     state.change(state.now().with_budget(st.session_state[key] / 100))
-    st.rerun()
 
 
 def _go_to(share: float) -> None:
     state.change(state.now().with_budget(share))
-    st.rerun()
 
 
 def _own_rate(about: Scenario) -> None:
@@ -206,7 +231,6 @@ def _own_rate(about: Scenario) -> None:
         state.change(setting.with_budget(float(budget_store.desk_for(about, setting).defer.mean())))
     else:
         state.change(setting.free)
-    st.rerun()
 
 
 def _percent(share: float) -> str:

@@ -6,19 +6,22 @@ every move. Nobody may change what it gives.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import numpy as np
 import pandas as pd
 
-from mpd2 import dayplan
+from mpd2 import cards, dayplan
 from mpd2.arrays import Bools, Floats
 from mpd2.costs import Costs
-from mpd2.dayplan import Judged
+from mpd2.course import STEPS, Course, course_of, has_course
+from mpd2.dayplan import DayPlan, Judged
 from mpd2.errors import EmptyCohort, UserError
 from mpd2.figures import budget as figures
 from mpd2.figures.drawing import Drawing
+from mpd2.findings import Estimate
 from mpd2.limits import Limits
 from mpd2.methods import endings_of, policy_of
 from mpd2.operating import FINE, Desk, cheapest, desk_of, for_costs, most_urgent, operating_curve
@@ -30,6 +33,7 @@ from mpd2.studio.scenario import Scenario
 from mpd2.worklist import mean_policy
 
 KEPT = 64  # plans, a quarter of a megabyte each
+COURSES = 4  # of 26 megabytes each
 VAL = "val"
 
 
@@ -91,11 +95,39 @@ def expected(about: Scenario, setting: Setting) -> Floats:
 
 
 @lru_cache(KEPT)
+def day(about: Scenario, setting: Setting) -> DayPlan:
+    """Who reads what under a setting."""
+    chosen = urgent(about, setting) if setting.limits.reserve else None
+    return dayplan.carried_out(desk_for(about, setting), setting, chosen)
+
+
+@lru_cache(KEPT)
 def told(about: Scenario, setting: Setting) -> Judged:
     """What a setting comes to."""
-    chosen = urgent(about, setting) if setting.limits.reserve else None
-    day = dayplan.carried_out(desk_for(about, setting), setting, chosen)
-    return dayplan.judged(day, store.weights(about))
+    return dayplan.judged(day(about, setting), store.weights(about))
+
+
+def in_passing(about: Scenario, setting: Setting) -> Mapping[str, Estimate]:
+    """What is shown of a place of the slider while a hand passes over it; from the course, if there is one."""
+    limits = setting.limits
+    if limits.budget is None or not has_course(limits):
+        return told(about, setting).figures
+    return _course(about, _kind(setting)).figures.at(round(STEPS * limits.budget))
+
+
+def course(about: Scenario, start: Setting) -> dict[str, str] | None:
+    """What every place of the slider comes to for a hand that starts from a setting, in the words of `cards`.
+
+    None where readers or places can run out: every budget would be an assignment of its own, seconds for all of them.
+    """
+    if not has_course(start.limits):
+        return None
+    return {"figures": _figures_along(about, _kind(start)), "changes": _changes_along(about, start)}
+
+
+def asks_on(about: Scenario, setting: Setting) -> bool:
+    """Whether a case may have several readings."""
+    return desk_for(about, setting).endings is not None
 
 
 def curve(about: Scenario, setting: Setting) -> pd.DataFrame:
@@ -138,6 +170,21 @@ def _kind(setting: Setting) -> Setting:
     limits = setting.limits
     kind = Limits(budget=1.0, soft=limits.soft, by_cohort=limits.by_cohort, away=limits.away)
     return replace(setting, limits=kind, urgent=0)
+
+
+@lru_cache(COURSES)
+def _course(about: Scenario, kind: Setting) -> Course:
+    return course_of(desk_for(about, kind), kind, store.weights(about))
+
+
+@lru_cache(64)
+def _figures_along(about: Scenario, kind: Setting) -> str:
+    return cards.figures_along(_course(about, kind), asks_on(about, kind))
+
+
+@lru_cache(64)
+def _changes_along(about: Scenario, start: Setting) -> str:
+    return cards.changes_along(_course(about, _kind(start)), told(about, start))
 
 
 @lru_cache(64)

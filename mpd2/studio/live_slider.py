@@ -1,18 +1,20 @@
 """A slider that says where it is while it is dragged; Streamlit's own says so only once it is let go.
 
 It sends one place at a time and the next only after the page has answered, so that a slow server is never asked to
-draw what nobody will see.
+draw what nobody will see. Other parts of the page hear of every place at once, as an event of the window.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 import streamlit as st
 
+NAME = "mpd2_live_slider"  # of the component
 EVERY = 60  # milliseconds between two places at least
 PATIENCE = 2000  # milliseconds after which an answer is no longer waited for
+HEARD = "mpd2-slider"  # name of the event, with the slider's key, the place and the message that will carry it
 REST = 300  # milliseconds after which a key is taken to be the last
 
 HTML = """
@@ -62,6 +64,10 @@ export default function ({ data, parentElement, setStateValue }) {
     part("told").textContent = told;
     range.setAttribute("aria-valuetext", told);
   };
+  const announce = (what) => {
+    const detail = { slider: here.data.key, ...what };
+    window.dispatchEvent(new CustomEvent("HEARD", { detail }));
+  };
   const send = () => {
     clearTimeout(here.timer);
     if (here.wanted === null) return;
@@ -85,6 +91,7 @@ export default function ({ data, parentElement, setStateValue }) {
     range.value = data.place;
   }
   tell();
+  if (data.numbers) announce({ ...data.numbers, turn: data.turn });
   send();
 
   const move = (moving) => {
@@ -97,6 +104,7 @@ export default function ({ data, parentElement, setStateValue }) {
     here.moved = true;
     clearTimeout(here.rest);
     tell();
+    announce({ place: Number(range.value), turn: here.turn + 1 });
     move(true);
   };
   range.onchange = () => {
@@ -104,9 +112,9 @@ export default function ({ data, parentElement, setStateValue }) {
   };
   return () => clearTimeout(here.timer);
 }
-""".replace("EVERY", str(EVERY)).replace("PATIENCE", str(PATIENCE)).replace("REST", str(REST))
+""".replace("EVERY", str(EVERY)).replace("PATIENCE", str(PATIENCE)).replace("REST", str(REST)).replace("HEARD", HEARD)
 
-_slider = st.components.v2.component("mpd2_live_slider", html=HTML, css=CSS, js=JS)
+_slider = st.components.v2.component(NAME, html=HTML, css=CSS, js=JS)
 
 
 class Place(NamedTuple):
@@ -116,18 +124,26 @@ class Place(NamedTuple):
     moving: bool  # whether it is still on the slider
 
 
-def place_of(key: str) -> tuple[Place, int] | None:
-    """What the slider said last, and which of its messages that was; none before the first."""
-    said = (st.session_state.get(key) or {}).get("place")
-    return (Place(float(said["place"]), bool(said["moving"])), int(said["turn"])) if said else None
+def place_of(key: str) -> Place | None:
+    """What the slider said last; none before the first time."""
+    said = _said(key)
+    return Place(float(said["place"]), bool(said["moving"])) if said else None
+
+
+def turn_of(key: str) -> int:
+    """Which of the slider's messages was the last."""
+    said = _said(key)
+    return int(said["turn"]) if said else 0
 
 
 def live_slider(key: str, on_move: Callable[[], None], **data: Any) -> None:
     """Draw it last of all that follows it: that it is drawn tells the browser that the rest is there.
 
     `data`: label, least and most (the words at its ends), place and max (in steps), said (what the place means, while
-    nobody moves it), and to say so while it moves: cases, day (cases a day), soft.
+    nobody moves it), to say so while it moves: cases, day (cases a day), soft; and numbers for who listens, or none.
     """
-    known = place_of(key)
-    turn = known[1] if known else 0
-    _slider(key=key, data={**data, "turn": turn}, default={"place": None}, on_place_change=on_move)
+    _slider(key=key, data={**data, "key": key, "turn": turn_of(key)}, default={"place": None}, on_place_change=on_move)
+
+
+def _said(key: str) -> Mapping[str, Any] | None:
+    return (st.session_state.get(key) or {}).get("place")

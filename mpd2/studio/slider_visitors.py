@@ -18,6 +18,7 @@ from websockets.typing import Subprotocol
 
 from mpd2.bench.ui import PATIENCE, serving
 from mpd2.errors import UserError
+from mpd2.studio.live_slider import NAME
 
 PAGE, STEPS = "budget", 200
 VISITORS = 10
@@ -37,9 +38,9 @@ class Visitor:
     def open(self) -> None:
         """Come to the page and find its slider."""
         for message in self._ask(BackMsg()):
-            element = message.delta.new_element
-            if element.WhichOneof("type") == "bidi_component":
-                self.slider, self.fragment = element.bidi_component.id, message.delta.fragment_id
+            component = message.delta.new_element.bidi_component
+            if component.component_name == NAME:
+                self.slider, self.fragment = component.id, message.delta.fragment_id
         if not self.slider:
             raise UserError(f"page {PAGE}: found no live slider on it")
 

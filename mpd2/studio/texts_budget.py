@@ -21,7 +21,8 @@ KIND = (
     "that large, as budgets are set in training; how many cases that sends follows."
 )
 SCOPE = "**All together**: the clearest cases of the slice are sent. **Each cohort**: every cohort has this budget."
-CURVE_ALT = (
+LOAD_ALT = "Readings of each reader now and before, and how many each can take"
+CURVE_ALT = (  # without a number: a chart whose words change is drawn anew at every move
     "Clinical, expert and total cost as more cases are sent, from none to all, and where the setting in force is; the "
     "numbers above say it in words"
 )

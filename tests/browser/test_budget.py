@@ -1,5 +1,6 @@
 """The Budget page under a hand: dragged, by keyboard, from a link, and taken away."""
 
+import re
 from io import StringIO
 from pathlib import Path
 
@@ -14,17 +15,15 @@ from mpd2.studio.slider_visitors import Visitor, connected
 
 SOON = 1000 * PATIENCE
 MOVES = 24
-SENT = 3  # position of the number that says how many cases are sent
-WATCH = """(position) => {
-  const number = () => document.querySelectorAll('[data-testid=stMetricValue]')[position].textContent;
+WATCH = """(number) => {
   window.seen = [];
-  let last = number();
+  let last = number.textContent;
   new MutationObserver(() => {
-    if (number() !== last) {
-      last = number();
+    if (number.textContent !== last) {
+      last = number.textContent;
       window.seen.push(performance.now());
     }
-  }).observe(document.body, { subtree: true, childList: true, characterData: true });
+  }).observe(number, { subtree: true, childList: true, characterData: true });
 }"""
 
 
@@ -40,7 +39,11 @@ def slider(page):
 
 
 def sent(page):
-    return page.get_by_test_id("stMetricValue").nth(SENT)
+    return page.get_by_role("group", name="Share deferred").locator(".value")
+
+
+def cards(page):
+    return page.locator("#cards > [role=group]")
 
 
 def place(page, share: float) -> tuple[float, float]:
@@ -70,10 +73,50 @@ def test_numbers_follow_while_the_slider_is_dragged(budget):
     settled(budget)
 
 
+@pytest.mark.parametrize("limits", ["", "&total=400"], ids=["known beforehand", "told by the server"])
+def test_numbers_in_passing_are_those_of_the_same_place_at_rest(visit, limits):
+    page = visit(f"budget?split=val&budget=0.5{limits}")
+    hold(page, 0.4)
+    expect(sent(page)).to_have_text(re.compile(r"^4[01]\."), timeout=SOON)
+    page.mouse.move(*place(page, 0.2))
+    expect(sent(page)).to_have_text(re.compile(r"^20\."), timeout=SOON)
+    passing = cards(page).all_inner_texts()
+    assert "budget=0.5" in page.url
+    page.mouse.up()
+    page.wait_for_url("**budget=0.2*")
+    settled(page)
+    expect(cards(page)).to_have_text(passing, use_inner_text=True, timeout=SOON)
+    page.close()
+
+
+def test_numbers_do_not_wait_for_the_server(visit):
+    page = visit("budget?split=val&budget=0.5")
+    page.context.set_offline(True)
+    slider(page).focus()
+    page.keyboard.press("Home")
+    expect(sent(page)).to_have_text("0.0\xa0%")
+    page.context.set_offline(False)
+    page.close()
+
+
+def test_every_number_says_what_it_is_to_a_keyboard_too(budget):
+    help_button = budget.get_by_role("button", name="Help on Total cost")
+    tip = budget.get_by_role("tooltip").filter(has_text="cost").first
+    expect(tip).to_be_hidden()
+    slider(budget).focus()
+    help_button.focus()
+    budget.keyboard.press("Shift+Tab")
+    budget.keyboard.press("Tab")
+    expect(help_button).to_be_focused()
+    expect(tip).to_be_visible()
+    budget.keyboard.press("Escape")
+    expect(tip).to_be_hidden()
+
+
 def test_how_long_a_number_takes_to_follow_is_told(budget, capsys):
     hold(budget, 0.5)
     budget.wait_for_timeout(1000)
-    budget.evaluate(WATCH, SENT)
+    sent(budget).evaluate(WATCH)
     waits = []
     for move in range(MOVES):
         x, y = place(budget, 0.2 + 0.02 * move)
@@ -117,9 +160,9 @@ def test_a_link_shows_the_same_scenario(budget, visit):
     budget.get_by_role("button", name="Screening camp").click()
     budget.wait_for_url("**reserve=*")
     expect(sent(budget)).to_have_text("20.0\xa0%", timeout=SOON)
-    shown = settled(budget).get_by_test_id("stMetricValue").all_inner_texts()
+    shown = settled(budget).locator("#cards .value").all_inner_texts()
     other = visit(budget.url.split("/", 3)[3])
-    expect(other.get_by_test_id("stMetricValue")).to_have_text(shown, timeout=SOON)
+    expect(other.locator("#cards .value")).to_have_text(shown, timeout=SOON)
     other.close()
 
 

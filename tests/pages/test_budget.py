@@ -4,10 +4,12 @@ import json
 
 import pytest
 
+from mpd2.cards import told as told_in_words
 from mpd2.studio import budget_state, budget_store, store
 from mpd2.studio.scenario import Scenario
 
 VAL = Scenario(split="val")
+TEXTS = 3  # of a number's figure, and of its change
 
 
 @pytest.fixture
@@ -15,8 +17,22 @@ def budget(open_page):
     return open_page("budget", split="val", live="false")
 
 
+def component(page, name):
+    """What a component was given."""
+    found = (each.proto for each in page.get("bidi_component"))
+    return json.loads(next(proto.json for proto in found if proto.component_name.endswith(name)))
+
+
+def cards(page):
+    return component(page, "number_cards")
+
+
 def numbers(page):
-    return {metric.label: metric.value for metric in page.metric}
+    return dict(zip(cards(page)["names"], cards(page)["figures"][::TEXTS], strict=True))
+
+
+def changes(page):
+    return cards(page)["changes"][::TEXTS]
 
 
 def table(page, column):
@@ -31,7 +47,7 @@ def test_it_opens_at_the_runs_own_rate(budget):
         "Total cost", "Clinical cost", "Expert cost", "Share deferred", "F1", "MCC", "Sensitivity", "Soft deferral",
     ]  # fmt: skip
     assert shown["Soft deferral"] == f"{100 * own.policy.defer.mean():.1f}\xa0%"
-    assert sum("no change" in text.value for text in budget.markdown) == 8
+    assert changes(budget) == ["no change"] * 8
 
 
 def test_the_slider_moves_every_number_and_the_link(budget):
@@ -41,7 +57,7 @@ def test_the_slider_moves_every_number_and_the_link(budget):
     assert numbers(budget)["Share deferred"] == f"{100 * 89 / 885:.1f}\xa0%"
     assert numbers(budget)["Total cost"] != before["Total cost"]
     assert budget.query_params["budget"] == "0.1"
-    assert sum("Δ **" in text.value for text in budget.markdown) == 8
+    assert all(text.startswith("Δ ") for text in changes(budget))
     assert any(text.value == "Now: 10\xa0% of cases sent." for text in budget.caption)
     assert any("no longer sent" in text.value for text in budget.markdown)
     moved = table(budget, "from")
@@ -167,7 +183,7 @@ def test_a_slice_without_cases_says_so(open_page, monkeypatch):
     page = open_page("budget", split="val", cohorts=["origa"])
     assert not page.exception
     assert "no case is left" in page.warning[0].value
-    assert not page.metric
+    assert not page.get("bidi_component")
 
 
 def test_without_val_cases_there_is_no_optimum_to_go_to(open_page, monkeypatch):
@@ -181,9 +197,34 @@ def test_without_val_cases_there_is_no_optimum_to_go_to(open_page, monkeypatch):
 def test_the_live_slider_gets_the_place_and_its_meaning(open_page):
     page = open_page("budget", split="val", budget="0.3")
     assert not page.exception
-    slider = json.loads(page.get("bidi_component")[0].proto.json)
+    slider = component(page, "live_slider")
     assert (slider["place"], slider["max"], slider["cases"]) == (60, 200, 885)
     assert slider["said"].startswith("30\xa0% = 266 of 885 cases (90.2 a day at 300)")
+
+
+def test_the_cards_know_what_every_place_comes_to(open_page):
+    page = open_page("budget", split="val", budget="0.3", by_cohort="1")
+    given = cards(page)
+    start = page.session_state["budget_course"].now
+    figures, changes = (given["course"][part].split("\n") for part in ("figures", "changes"))
+    for place in (0, 17, 60, 200):
+        there = budget_store.told(VAL, start.with_budget(place / 200))
+        told = told_in_words(budget_store.told(VAL, start), there, many=False)
+        assert (figures[place].split("\t"), changes[place].split("\t")) == told
+    assert given["figures"] == figures[60].split("\t")
+    assert given["follows"] == "budget_live"
+
+
+def test_where_places_can_run_out_the_cards_follow_the_server(open_page):
+    page = open_page("budget", split="val", budget="0.3", total="100")
+    assert not page.exception
+    assert cards(page)["course"] is None
+    assert component(page, "live_slider")["numbers"] is None  # nobody moves it
+
+
+def test_beside_a_plain_slider_the_cards_need_no_course(budget):
+    assert cards(budget)["course"] is None
+    assert cards(budget)["follows"] is None
 
 
 def press(page, label):

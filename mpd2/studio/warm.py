@@ -21,6 +21,7 @@ SCRIPT = "main"  # of the studio: run for a visitor, not imported
 TABLES = ("overall", "cohorts", "paired", "collapse", "retention", "tradeoff")
 COST = "TotalCost"  # the one the charts begin with
 LAZY = ("streamlit.emojis", "streamlit.material_icon_names")  # long lists that come with the first icon
+LAZY = ("streamlit.emojis", "streamlit.material_icon_names")  # long lists that come with the first icon
 SPINNERS = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
 
@@ -31,6 +32,8 @@ def warm_up() -> None:
     """
     for package in (figures, studio):
         _import_all(package)
+    for name in LAZY:
+        import_module(name)
     for name in LAZY:
         import_module(name)
     with _nobody_watching():
@@ -53,6 +56,7 @@ def _default_views(about: Scenario) -> None:
         explained(about.run, first)
     usual = budget_state.usual()
     budget_store.told(about, usual)
+    budget_store.course(about, usual)
     budget_store.course(about, usual)
     budget_store.backdrop(about, usual)
 

@@ -102,7 +102,7 @@ def transfer_words(figures: Figures) -> str:
     """What a new cohort does to methods, and whether anybody is sent to readers nobody knows."""
     parts = []
     for cohort in dict.fromkeys(figures.tables["transfer"]["cohort"]):
-        costs = _by_cost(figures.tables["transfer"], cohort=cohort, n=figures.tables["transfer"]["n"].max())
+        costs = _by_cost(figures.tables["transfer"], cohort=cohort)
         alone = next(row["value"] for row in costs if row["method"] == AI)
         others = [row for row in costs if row["method"] != AI]
         cheaper = sum(row["value"] < alone for row in others)
@@ -113,9 +113,7 @@ def transfer_words(figures: Figures) -> str:
     strangers = max(row["value"] for row in records(figures.tables["transfer"], None, metric=UNHEARD).values())
     heard = "Every reader had been heard in another cohort."
     unheard = f"Up to {strangers:.0%} of cases were sent to readers of whom nothing had been learned."
-    fewer = figures.tables["transfer"].query("n < n.max()")["title"].unique().tolist()
-    left_out = f" {listed(fewer)}, judged in fewer resplits, are left out of this comparison." if fewer else ""
-    return f"{sentence('; '.join(parts))} {unheard if strangers else heard}{left_out}"
+    return f"{sentence('; '.join(parts))} {unheard if strangers else heard}"
 
 
 def guarantee_words(figures: Figures) -> str:

@@ -18,7 +18,6 @@ from mpd2.arrays import Floats
 from mpd2.errors import UserError
 from mpd2.intervals import TAILS
 from mpd2.methods import NOT_DEPLOYABLE
-from mpd2.methods.router import Mpd2
 from mpd2.metrics import BETTER
 from mpd2.rounds import UNHEARD, Deal, Ledger, Round
 from mpd2.studies import STUDIO_RUN, Study
@@ -43,14 +42,8 @@ def reference(study: Study) -> str:
 
 
 def resplit_rounds(study: Study) -> list[Round]:
-    """Every method in every resplit; routers in the first of them."""
-    plan = study.plan
-    return [
-        Round(method, Deal(number))
-        for place, number in enumerate(plan.resplits)
-        for method in deployable(study)
-        if place < plan.router_resplits or not _is_router(study, method)
-    ]
+    """Every method in every resplit."""
+    return [Round(method, Deal(number)) for number in study.plan.resplits for method in deployable(study)]
 
 
 def transfer_rounds(study: Study) -> list[Round]:
@@ -69,15 +62,10 @@ def _newcomer_rounds(study: Study, methods: Sequence[str], draws: Sequence[int],
     keys = dict.fromkeys(study.cohort.sources.tolist())
     return [
         Round(method, deal)
-        for place, number in enumerate(draws)
+        for number in draws
         for deal in (*(Deal(number, key, known) for key in keys for known in local), Deal(number))
         for method in methods
-        if place < study.plan.router_draws or not _is_router(study, method)
     ]
-
-
-def _is_router(study: Study, method: str) -> bool:
-    return isinstance(study.contenders[method].method, Mpd2)
 
 
 # ---------------------------------------------------------------------------------- resplits
@@ -113,8 +101,7 @@ def rivals(ledger: Ledger, against: str) -> pd.DataFrame:
     for method, own in by_method.items():
         if method == against:
             continue
-        both = own.index.intersection(by_method[against].index)
-        differences = (own.loc[both] - by_method[against].loc[both]).to_numpy(float)  # [R, metrics]
+        differences = (own - by_method[against]).to_numpy(float)  # [R, metrics]
         told = over_resplits(differences, overlap(ledger.study))
         rows = pd.DataFrame({"method": method, "title": _title(ledger, method), "reference": against, **told})
         rows.insert(3, "metric", METRICS)

@@ -111,8 +111,6 @@ class Plan:
 
     resplits: tuple[int, ...] = tuple(range(20))  # a number each, from which its luck comes
     draws: tuple[int, ...] = tuple(range(3))  # the resplits in which each cohort is new in turn
-    router_resplits: int = 20  # of the resplits, how many train routers, which take a hundred times as long as others
-    router_draws: int = 3  # the same of the draws
     seeds: tuple[int, ...] = SEEDS[:2]  # of every method in every deal: the deal is the unit, not the seed
     local: tuple[int, ...] = (10, 20, 50, 100, 200)  # labelled cases of a new cohort, besides none and all
     local_draws: tuple[int, ...] = tuple(range(10))  # the resplits in which these are drawn

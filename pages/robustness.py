@@ -48,7 +48,7 @@ def resplits() -> None:
             alt_text=f"Difference in {METRIC_NAMES[metric]} of every method from {against}, resplit by resplit",
         )
     st.caption(
-        f"{tables_view.HELP[metric]} Intervals are Student's 95 % over n = {rows['n'].min()} to {rows['n'].max()} "
+        f"{tables_view.HELP[metric]} Intervals are Student's 95 % over n = {rows['n'].max()} "
         "resplits, widened for the cases that resplits share. Where an interval on the right leaves out the line, the "
         "difference is beyond chance. Green diamonds: the active run; orange squares: the AI alone."
     )
@@ -87,7 +87,7 @@ def new_cohort() -> None:
             alt_text=f"Total cost in {name} by the number of labelled local cases in training",
         )
     st.caption(
-        f"Left: n = {cold['n'].min()} to {cold['n'].max()} resplits. Right: n = {curve['n'].max()} draws of local "
+        f"Left: n = {cold['n'].max()} resplits. Right: n = {curve['n'].max()} draws of local "
         "cases, added to the other cohorts' cases. Bars and bands are 95 % intervals, widened for shared cases."
     )
 

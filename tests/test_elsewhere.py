@@ -54,15 +54,6 @@ def test_it_is_said_whether_anybody_was_sent_to_strangers(figures: Figures) -> N
     assert "Every reader had been heard" in elsewhere.transfer_words(changed(figures, "transfer", none))
 
 
-def test_only_methods_judged_in_as_many_resplits_are_compared(figures: Figures) -> None:
-    rows = figures.tables["transfer"]
-    keswani = rows["method"] == "keswani"
-    fewer = rows.assign(n=rows["n"].where(~keswani, 1), value=rows["value"].where(~keswani, -1.0))
-    told = elsewhere.transfer_words(changed(figures, "transfer", fewer))
-    assert "-1.000" not in told
-    assert "Keswani committee, judged in fewer resplits, are left out" in told
-
-
 def test_local_cases_pay_from_where_every_later_interval_is_below_0() -> None:
     def curve(*highs: float) -> pd.DataFrame:
         return pd.DataFrame({"local": [0, 10, 20, 50], "less_ai_high": highs})

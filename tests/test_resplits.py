@@ -29,7 +29,7 @@ SPENT = {
 def ledger(tmp_path: Path) -> Ledger:
     """A ledger with three methods in three resplits, all at the costs above whatever the cohort."""
     study = tiny_study(tmp_path / "data")
-    plan = replace(PLAN, resplits=(0, 1, 2), router_resplits=3, recalibrated=("mao", "ai"))
+    plan = replace(PLAN, resplits=(0, 1, 2), recalibrated=("mao", "ai"))
     contenders = {name: study.contenders[name] for name in ("studio", "ai", "mao")}
     ledger = Ledger(replace(study, plan=plan, contenders=contenders), (42,))
     for (method, number), cost in SPENT.items():
@@ -74,16 +74,6 @@ def test_intervals_allow_for_the_cases_resplits_share(ledger: Ledger) -> None:
     ai = cell(resplits.rivals(ledger, "studio"), method="ai", metric=COST)
     half = stats.t.ppf(0.975, 2) * ai["sd"] * np.sqrt(1 / 3 + 24 / 48)
     assert (ai["low"], ai["high"]) == (pytest.approx(ai["difference"] - half), pytest.approx(ai["difference"] + half))
-
-
-def test_routers_may_have_been_through_fewer_resplits(ledger: Ledger) -> None:
-    fewer = replace(ledger, study=replace(ledger.study, plan=replace(ledger.study.plan, router_resplits=2)))
-    rows = resplits.resplits(fewer)
-    assert cell(rows, method="studio", cohort="all", metric=COST)["n"] == 2
-    assert cell(rows, method="mao", cohort="all", metric=COST)["n"] == 3
-    against = resplits.rivals(fewer, "mao")
-    assert cell(against, method="studio", metric=COST)["n"] == 2
-    assert cell(against, method="ai", metric=COST)["n"] == 3
 
 
 def test_one_resplit_has_no_spread(ledger: Ledger) -> None:

@@ -51,8 +51,7 @@ def study_of(args: Namespace) -> Study:
     numbers = default if args.resplits is None else args.resplits
     numbers = tuple(range(numbers)) if isinstance(numbers, int) else numbers
     seeds = tuple(range(SEEDS[0], SEEDS[0] + args.seeds)) if isinstance(args.seeds, int) else args.seeds
-    n = len(numbers)
-    plan = replace(Plan(), resplits=numbers, draws=numbers, router_resplits=n, router_draws=n, seeds=seeds)
+    plan = replace(Plan(), resplits=numbers, draws=numbers, seeds=seeds)
     return Study(cohort_of(args.table), args.data, contenders={name: CONTENDERS[name] for name in names}, plan=plan)
 
 

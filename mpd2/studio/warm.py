@@ -56,8 +56,6 @@ def _default_views(about: Scenario) -> None:
         explained(about.run, first)
     usual = budget_state.usual()
     budget_store.told(about, usual)
-    budget_store.course(about, usual)
-    budget_store.course(about, usual)
     budget_store.backdrop(about, usual)
 
 

@@ -64,7 +64,7 @@ def _lines(places: Iterable[Texts]) -> str:
 
 def _known(figures: Mapping[str, Estimate]) -> dict[str, Estimate]:
     return {
-        metric: Estimate(*(round(number, KNOWN) for number in (told.value, told.low, told.high)))
+        metric: Estimate(round(told.value, KNOWN), round(told.low, KNOWN), round(told.high, KNOWN))
         for metric, told in figures.items()
     }
 

@@ -137,7 +137,7 @@ def counts_along(
     shape = (len(COUNTS), len(budgets))
     cell = count * len(budgets) + entry[case]
     coming = sparse.csr_array((change[case, count], (cell, case)), shape=(shape[0] * shape[1], len(entry)))
-    steps = (coming @ weights.T).reshape(*shape, len(weights))
+    steps = np.asarray(coming @ weights.T).reshape(*shape, len(weights))
     return np.cumsum(steps, axis=1, out=steps) + (kept.T @ weights.T)[:, None]
 
 

@@ -13,9 +13,9 @@ from mpd2.studio import warm
 
 @asynccontextmanager
 async def ready(_: st.App) -> AsyncIterator[None]:
-    """Load what every visitor needs before the first one comes, and look after the jobs meanwhile."""
+    """Make ready what the first visitor needs; then the rest, and look after the jobs meanwhile."""
     warm.warm_up()
-    async with tended(Workshop.here()):
+    async with warm.warming(), tended(Workshop.here()):
         yield
 
 

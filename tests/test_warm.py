@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from mpd2.worklist import ordered
 @pytest.fixture(scope="module", autouse=True)
 def warmed() -> Iterator[None]:
     warm.warm_up()
+    warm.warm_pages()
     yield
     gc.unfreeze()
 
@@ -29,6 +31,20 @@ def test_the_first_case_of_the_worklist_is_already_explained(monkeypatch: pytest
     assert len(rows) == 8
 
 
+def test_the_other_pages_wait_until_the_first_visitor_has_been_served(monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[str] = []
+    monkeypatch.setattr(warm, "warm_pages", lambda: told.append("warm"))
+
+    async def served(pause: float) -> list[str]:
+        monkeypatch.setattr(warm, "PAUSE", pause)
+        async with warm.warming():
+            await asyncio.sleep(0.05)
+        return list(told)
+
+    assert asyncio.run(served(60)) == []
+    assert asyncio.run(served(0)) == ["warm"]
+
+
 def test_what_pages_are_made_of_is_imported_and_set_aside() -> None:
     assert {"mpd2.studio.frame", "mpd2.studio.case_view", "mpd2.figures.map", "mpd2.exports.slides"} <= set(sys.modules)
     assert gc.get_freeze_count() > 100_000
@@ -36,5 +52,5 @@ def test_what_pages_are_made_of_is_imported_and_set_aside() -> None:
 
 def test_nobody_is_told_of_spinners_that_nobody_sees(capfd: pytest.CaptureFixture[str]) -> None:
     case_store.attribution.clear()
-    warm.warm_up()
+    warm.warm_pages()
     assert "ScriptRunContext" not in "".join(capfd.readouterr())

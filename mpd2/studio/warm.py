@@ -1,11 +1,12 @@
-"""What is made ready before the first visitor comes."""
+"""What is made ready for visitors: the landing page before the first one comes, the others while that one reads."""
 
 from __future__ import annotations
 
+import asyncio
 import gc
 import logging
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
@@ -21,33 +22,47 @@ SCRIPT = "main"  # of the studio: run for a visitor, not imported
 TABLES = ("overall", "cohorts", "paired", "collapse", "retention", "tradeoff")
 COST = "TotalCost"  # the one the charts begin with
 LAZY = ("streamlit.emojis", "streamlit.material_icon_names")  # long lists that come with the first icon
-LAZY = ("streamlit.emojis", "streamlit.material_icon_names")  # long lists that come with the first icon
+PAUSE = 3.0  # seconds in which the first visitor has the server alone
 SPINNERS = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
 
 def warm_up() -> None:
-    """Load what the default view of every page is made of, then set it aside from garbage collection.
-
-    Streamlit collects garbage after every rerun; looking through what never goes away would take most of it.
-    """
+    """Load what every page is made of, and what the first visitor sees first."""
     for package in (figures, studio):
         _import_all(package)
     for name in LAZY:
         import_module(name)
-    for name in LAZY:
-        import_module(name)
+    with _nobody_watching():
+        _landing_page(Scenario())
+    _set_aside()
+
+
+def warm_pages() -> None:
+    """Work out the default view of every other page."""
     with _nobody_watching():
         _default_views(Scenario())
-        _landing_page(Scenario())
-    gc.collect()
-    gc.freeze()
+    _set_aside()
+
+
+@asynccontextmanager
+async def warming() -> AsyncIterator[None]:
+    """Warm the other pages in a while, unless the block ends before."""
+    task = asyncio.create_task(_later())
+    try:
+        yield
+    finally:
+        task.cancel()
+        with suppress(asyncio.CancelledError):
+            await task
+
+
+async def _later() -> None:
+    await asyncio.sleep(PAUSE)
+    await asyncio.to_thread(warm_pages)
 
 
 def _default_views(about: Scenario) -> None:
     store.embedding()
-    for name in TABLES:
-        store.table(name, about)
-    store.answer(about)
     store.risk(about, "reliability", store.STUDY_STRATA)
     reader_store.readers(about)
     first = ordered(case_store.listing(about), next(iter(ORDERS)))["case_id"].iloc[0]
@@ -56,15 +71,24 @@ def _default_views(about: Scenario) -> None:
         explained(about.run, first)
     usual = budget_state.usual()
     budget_store.told(about, usual)
+    budget_store.course(about, usual)
     budget_store.backdrop(about, usual)
 
 
 def _landing_page(about: Scenario) -> None:
-    """Draw what the first visitor sees first."""
+    for name in TABLES:
+        store.table(name, about)
+    store.answer(about)
     paired, planes = store.table("paired", about), store.table("tradeoff", about)
     overview.differences(paired[(paired["reference"] == about.run) & (paired["metric"] == COST)], about.run)
     for score in SCORES:
         overview.tradeoff(planes[(planes["cost"] == COST) & (planes["score"] == score)], about.run, False)
+
+
+def _set_aside() -> None:
+    """Keep what never goes away from being looked through after every rerun, when Streamlit collects garbage."""
+    gc.collect()
+    gc.freeze()
 
 
 def _import_all(package: ModuleType) -> None:

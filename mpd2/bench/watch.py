@@ -25,6 +25,7 @@ SCRIPT = """
   const find = (part) => document.querySelector(`[data-testid="${part}"]`);
   const state = () => find("stApp")?.getAttribute("data-test-script-state");
   const heading = () => find("stMain")?.querySelector("h1")?.textContent.trim();
+  const awaited = () => find("stMain").querySelector('[data-testid="stSkeleton"]');  // a part whose code is on its way
 
   window.settled = ([title, quiet, patience], act) => new Promise((resolve) => {
     const start = act ? performance.now() : 0;  // the clock of a page starts when it is asked for
@@ -39,7 +40,9 @@ SCRIPT = """
       if (drawn === null || changes.some(({ target }) => find("stMain").contains(target))) {
         drawn = now;
         clearTimeout(timer);
-        timer = setTimeout(() => end({ rest, drawn: Math.max(rest, drawn), received: received - before }), quiet);
+        timer = setTimeout(() => {
+          if (!awaited()) end({ rest, drawn: Math.max(rest, drawn), received: received - before });
+        }, quiet);
       }
     };
     const watcher = new MutationObserver(look);

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -38,11 +39,10 @@ def draw(grid: bool) -> None:
                               placeholder="found by what is changed")  # fmt: skip
     try:
         wish, seeds, budgets = _wish(start, grid, title.strip())
-        table = store.DATA / store.cohort().manifest.table
         if grid:
-            order = plan.grid(wish, budgets, seeds, table, store.cohort())
+            order = plan.grid(wish, budgets, seeds, table(), store.cohort())
         else:
-            order = plan.training(wish, seeds, table, store.cohort())
+            order = plan.training(wish, seeds, table(), store.cohort())
     except UserError as error:
         st.error(settings.in_words(str(error)), icon=":material/error:")
         st.button("Train", disabled=True, icon=":material/model_training:", key="retrain_go")
@@ -55,14 +55,29 @@ def choose_start() -> plan.Start:
     costs, kept = store.cohort().manifest.default_costs(), kept_presets(Workshop.here())
     own = {store.own_key(run): run for run in store.own_runs() if run.kind == "train" and run.method == Mpd2.key}
     titles = {name: store.run_title(name) for name in sorted(PRESETS, reverse=True)}
-    titles |= {f"{PRESET}{name}": f"{name} (preset)" for name in kept}
+    titles |= {f"{PRESET}{name}": _kept_title(name) for name in kept}
     titles |= {name: run.title for name, run in own.items()}
     name = st.selectbox("Start from", list(titles), format_func=titles.__getitem__, key="retrain_start",
                         help=texts.START)  # fmt: skip
     if name in own:
         return plan.Start(name, titles[name], parse_config(dict(own[name].settings)), own[name].costs)
-    config = PRESETS[name] if name in PRESETS else kept[name.removeprefix(PRESET)]
-    return plan.Start(name, titles[name], config, costs)
+    if name in PRESETS:
+        return plan.Start(name, titles[name], PRESETS[name], costs)
+    return kept_start(name.removeprefix(PRESET), kept[name.removeprefix(PRESET)])
+
+
+def kept_start(name: str, config: Config) -> plan.Start:
+    """A preset somebody kept, as a start."""
+    return plan.Start(f"{PRESET}{name}", _kept_title(name), config, store.cohort().manifest.default_costs())
+
+
+def table() -> Path:
+    """The file all routers are trained on."""
+    return store.DATA / store.cohort().manifest.table
+
+
+def _kept_title(name: str) -> str:
+    return f"{name} (preset)"
 
 
 def _place(start: plan.Start, grid: bool) -> str:

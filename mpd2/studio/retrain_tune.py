@@ -63,7 +63,7 @@ def _form() -> None:
         config = start.config.but(training__epochs=int(epochs))
         wish = plan.Wish(start, config, start.costs)
         search = Search(study=name.strip() or start.name, trials=int(trials), seeds=int(seeds))
-        order = plan.tuning(wish, search, store.DATA / store.cohort().manifest.table, store.cohort())
+        order = plan.tuning(wish, search, retrain_form.table(), store.cohort())
     except UserError as error:
         st.error(settings.in_words(str(error)), icon=":material/error:")
         return
@@ -105,8 +105,11 @@ def _best(study: Study, its_plan: Plan, trials: pd.DataFrame, place: Workshop) -
     left, right = st.columns([2, 3], vertical_alignment="bottom")
     name = left.text_input("Preset", f"{study.study_name}-best", key=f"tune:{study.study_name}:preset",
                            max_chars=LONGEST)  # fmt: skip
-    right.button("Keep as a preset", key="tune_keep", on_click=_keep, args=(config, name, place), help=texts.PRESET,
-                 icon=":material/bookmark_add:")  # fmt: skip
+    with right, st.container(horizontal=True):
+        st.button("Keep as a preset", key="tune_keep", on_click=_keep, args=(config, name, place), help=texts.PRESET,
+                  icon=":material/bookmark_add:")  # fmt: skip
+        st.button("Keep and train", key="tune_train", on_click=_keep_and_train, args=(config, name, place),
+                  help=texts.PRESET_TRAINED, icon=":material/model_training:")  # fmt: skip
 
 
 def _charts(study: Study, trials: pd.DataFrame) -> None:
@@ -132,13 +135,22 @@ def _chart(name: str, figure: Drawing, table: pd.DataFrame, alt_text: str) -> No
     widgets.chart(figure, table=table, key=f"tune-{name}", alt_text=alt_text)
 
 
-def _keep(config: Config, name: str, place: Workshop) -> None:
+def _keep(config: Config, name: str, place: Workshop) -> str | None:
+    """The name it is kept by; none if it cannot be."""
     try:
         kept = keep_preset(config, name, place)
     except UserError as error:
         st.toast(str(error), icon=":material/error:")
-    else:
-        st.toast(f"Kept as {kept}: start from it under One change", icon=":material/bookmark_added:")
+        return None
+    st.toast(f"Kept as {kept}: start from it under One change", icon=":material/bookmark_added:")
+    return kept
+
+
+def _keep_and_train(config: Config, name: str, place: Workshop) -> None:
+    if kept := _keep(config, name, place):
+        start = retrain_form.kept_start(kept, config)
+        wish = plan.Wish(start, config, start.costs, title=kept)
+        retrain_form.submit(plan.training(wish, retrain_form.SEEDS, retrain_form.table(), store.cohort()))
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)

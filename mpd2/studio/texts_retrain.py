@@ -61,5 +61,6 @@ SCORE = (
     "The score joins clinical cost, MCC, AUPRC, tier cost and excess over the budget, each against a fixed reference, "
     "so that trials compare; less is better. All on val, so test stays unread."
 )
-PRESET = "Keep it as a preset, and start from it under One change to train it with many seeds."
+PRESET = "Keep it as a preset that trainings can start from, under One change."
+PRESET_TRAINED = "Keep it as a preset and train ten routers with it: a trial had few, and stopped early."
 UNDER_TUNE = "This job searches for better settings; what it has found is under Tune."

@@ -196,6 +196,19 @@ def test_a_study_is_shown_and_its_best_configuration_kept_as_a_preset(workshop, 
     assert "**mine (preset), again** · 10 routers, 150 epochs" in said(page)
 
 
+def test_the_best_configuration_is_trained_again_at_a_press(workshop, open_page):
+    search = Search(study="tiny", trials=2)
+    order = plan.tuning(wish("tiny search"), search, store.DATA / "glaucoma.csv", store.cohort())
+    finished(order, workshop)
+    page = open_page("retrain", lab="tune")
+    page.button(key="tune_train").click().run()
+    assert not page.exception
+    (job,) = [job for job in all_jobs(workshop) if job.status.state == "queued"]
+    assert (job.order.title, job.order.changed_from) == ("tiny-best", "preset-tiny-best")
+    assert len(job.order.configs) == 10
+    queue.cancel(job, workshop)
+
+
 def test_a_search_is_put_into_the_queue(workshop, open_page):
     page = open_page("retrain", lab="tune")
     page.number_input(key="tune:trials").set_value(20).run()

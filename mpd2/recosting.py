@@ -16,6 +16,7 @@ from mpd2.policy import SURE
 from mpd2.reliability import Errors, expected_costs
 
 ALIKE = 1e-9  # savings that differ by less tell nothing apart, and their squares may be too small to divide by
+LEAST = np.finfo(float).tiny  # log-odds that are still on their side of 0
 NEAR, FAR = 1.5, 3.0  # factors between two costs up to which a run is called near and not far
 
 
@@ -57,9 +58,10 @@ def reordered(preference: Floats, saving: Floats) -> Floats:
     chosen = np.take_along_axis(summed, best, -1)
     ordered = np.where(sent, preference, summed)
     top = ordered.max(-1, keepdims=True)
-    level = np.where(sent, np.logaddexp(0.0, chosen), -np.logaddexp(0.0, -top))  # log-odds of the case as a whole
-    ordered += np.subtract(level, top, out=np.zeros_like(top), where=np.isfinite(top))
-    return ordered
+    held, kept = np.logaddexp(0.0, chosen), -np.logaddexp(0.0, -top)
+    level = np.where(sent, np.maximum(held, LEAST), np.minimum(kept, -LEAST))  # log-odds of the case as a whole
+    behind = np.subtract(ordered, top, out=np.full_like(ordered, -np.inf), where=np.isfinite(top))
+    return behind + level  # exactly the level for the first reader, however small it is
 
 
 def distance_in_words(trained: Costs, wanted: Costs) -> str:

@@ -60,12 +60,22 @@ def test_savings_too_alike_to_tell_apart_have_no_rate():
 
 
 @settings(max_examples=60)
-@given(st.data(), cohorts())
-def test_another_order_changes_no_decision(data, cohort):
-    policy = data.draw(policies(cohort))
+@given(st.data(), cohorts(), st.sampled_from([0.0, 10.0, 1e6]))
+def test_another_order_changes_no_decision_however_dear_readers_are(data, cohort, more):
+    policy, costs = data.draw(policies(cohort)), cohort.manifest.default_costs()
+    dear = Costs(costs.false_negative, costs.false_positive, tuple(fee + more for fee in costs.fees))
     preference = preferences(policy)
-    ordered = reordered(preference, savings(errors(cohort), cohort.manifest.default_costs()))
+    ordered = reordered(preference, savings(errors(cohort), dear))
     np.testing.assert_array_equal(np.isfinite(ordered), cohort.available)
+    np.testing.assert_array_equal(best_actions(ordered), best_actions(preference))
+
+
+@pytest.mark.parametrize("fee", [10.0, 1000.0])
+def test_a_case_whose_reader_saves_nothing_is_still_sent(fee):
+    random = np.random.default_rng(0)
+    saving = 0.2 * random.normal(size=(30, 4))
+    preference = 4 * saving + 0.1 * random.normal(size=saving.shape)  # follows the savings, and cares for no fee
+    ordered = reordered(preference, saving - fee)
     np.testing.assert_array_equal(best_actions(ordered), best_actions(preference))
 
 

@@ -22,6 +22,7 @@ from mpd2.manifest import CohortEntry, Manifest, load_manifest
 
 Purpose = Literal["training", "routing"]
 
+LARGEST = 1_000_000  # measurement that somebody can mean; far larger ones no router can compute with
 MEASURED = ("logit_0", "logit_1", "vim_risk_z", "quality_risk", "vCDR", "aCDR")  # the rest of STATE follows from logits
 OTHER = CohortEntry(key="other", name="Other", readings="unknown")  # every cohort a manifest does not know
 LISTED = 5  # further rows that a message names before "and 40 more"
@@ -202,6 +203,10 @@ ID = Rule("an id of 1 to 100 characters", lambda cells: cells.str.len().between(
 UNIQUE = Rule("an id that no row above has", lambda cells: ~cells.duplicated() | (cells == ""))
 BIT = Rule("0 or 1", lambda cells: _numbers(cells).isin([0, 1]))
 FINITE = Rule("a finite number", lambda cells: _numbers(cells).abs() < np.inf)
+MEANT = Rule(
+    f"a number from -{LARGEST} to {LARGEST}",  # what is no number is refused as not finite
+    lambda cells: ~_numbers(cells).abs().between(LARGEST, np.inf, inclusive="neither"),
+)
 SHARE = Rule("a number from 0 to 1", lambda cells: _numbers(cells).between(0, 1))
 ANY_DECISION = Rule("0 or 1 in at least one row", lambda cells: bool((cells != "").any()))
 
@@ -211,9 +216,9 @@ def _rules(cells: pd.DataFrame, manifest: Manifest, purpose: Purpose) -> dict[st
     required: dict[str, tuple[Rule, ...]] = {
         "case_id": (ID, UNIQUE),
         "cohort": (_one_of([entry.key for entry in manifest.cohorts]),),
-        "logit_0": (FINITE,),
-        "logit_1": (FINITE,),
-        "vim_risk_z": (FINITE,),
+        "logit_0": (FINITE, MEANT),
+        "logit_1": (FINITE, MEANT),
+        "vim_risk_z": (FINITE, MEANT),
         "quality_risk": (SHARE,),
         "vCDR": (SHARE,),
         "aCDR": (SHARE,),

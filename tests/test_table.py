@@ -93,6 +93,8 @@ def test_a_case_without_any_reader_is_legal() -> None:
         (3, "vim_risk_z", "-inf", "found -inf, expected a finite number."),
         (3, "vim_risk_z", "inf", "found inf, expected a finite number."),
         (3, "vim_risk_z", "", "found an empty cell, expected a finite number."),
+        (3, "vim_risk_z", "1e30", "found 1e30, expected a number from -1000000 to 1000000."),
+        (3, "logit_0", "-1000001", "found -1000001, expected a number from -1000000 to 1000000."),
         (5, "quality_risk", "1.01", "found 1.01, expected a number from 0 to 1."),
         (5, "vCDR", "-0.1", "found -0.1, expected a number from 0 to 1."),
         (5, "aCDR", "inf", "found inf, expected a number from 0 to 1."),

@@ -9,7 +9,6 @@ from mpd2.figures.common import METRIC_NAMES
 from mpd2.findings import FAILS, HARDLY, HOLDS, OF_THE_OBJECTIVE, RATHER, UNKNOWN, Figures
 from mpd2.headlines import in_words
 from mpd2.sidebyside import side_by_side
-from mpd2.studies import PAPER_RUN
 from mpd2.studio import frame, link, store, tables_view, widgets
 from mpd2.tables import ALL, BUDGET_CONTROL, OBJECTIVE, REGULARISATION
 
@@ -47,8 +46,7 @@ def claims() -> None:
     """What the paper says each term does, and whether it does so here."""
     st.subheader("Does it hold here?", anchor=False)
     places = [place for _ in range(0, len(OF_THE_OBJECTIVE), 2) for place in st.columns(2)]
-    for place, claim in zip(places, OF_THE_OBJECTIVE, strict=False):
-        finding = claim.check(told, PAPER_RUN)
+    for place, claim, finding in zip(places, OF_THE_OBJECTIVE, store.terms(), strict=False):
         colour, icon = BADGES[finding.verdict]
         with place.container(border=True, height="stretch"):
             st.markdown(f"**{claim.statement}**")

@@ -2,20 +2,17 @@
 
 import streamlit as st
 
-from mpd2.elsewhere import resplit_words, transfer_words
 from mpd2.figures import robustness as figures
 from mpd2.figures.common import METRIC_NAMES
 from mpd2.findings import Figures
-from mpd2.headlines import in_words
 from mpd2.resplits import METRICS
 from mpd2.studio import frame, guarantee_view, link, store, tables_view, widgets
 from mpd2.tables import ALL
 
-TABLES = ("resplits", "rivals", "transfer", "recalibration")
-
 about = frame.open_page("robustness")
-tables = {name: store.ablation(name) for name in TABLES}
+tables = {name: store.ablation(name) for name in store.ELSEWHERE}
 told = Figures(tables, store.cohort().manifest)
+on_other_splits, in_new_cohorts = store.elsewhere()
 st.caption(
     "Every method is fitted and chosen anew each time, and judged once on cases it has not seen. The slice chosen in "
     "the sidebar does not change these figures."
@@ -26,7 +23,7 @@ st.caption(
 def resplits() -> None:
     """Every method over random resplits."""
     st.subheader("On other splits of the cases", anchor=False)
-    st.markdown(in_words(resplit_words(told)))
+    st.markdown(on_other_splits)
     metric = link.one(st.selectbox, "Figure", METRICS, key="resplit_metric", default=METRICS[0],
                       format_func=METRIC_NAMES.__getitem__, width=300)  # fmt: skip
     rows = tables["resplits"]
@@ -58,7 +55,7 @@ def resplits() -> None:
 def new_cohort() -> None:
     """A cohort nobody learned from, and what local cases buy."""
     st.subheader("In a cohort nobody learned from", anchor=False)
-    st.markdown(in_words(transfer_words(told)))
+    st.markdown(in_new_cohorts)
     key = link.one(
         st.segmented_control,
         "New cohort",

@@ -13,9 +13,10 @@ from mpd2 import curves, headlines, tables
 from mpd2.arrays import Floats
 from mpd2.catalogue import read_table
 from mpd2.cohort import Cohort
+from mpd2.elsewhere import resplit_words, transfer_words
 from mpd2.embedding import Map, load_map
 from mpd2.evidence import Evidence, Outcome
-from mpd2.findings import Figures
+from mpd2.findings import OF_THE_OBJECTIVE, Figures, Finding
 from mpd2.headlines import Answer
 from mpd2.intervals import resample_weights
 from mpd2.jobs import shelf
@@ -25,13 +26,15 @@ from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.policy import route
 from mpd2.reliability import ErrorModel
 from mpd2.runs import CONFIG, Run, load_endings, load_errors, load_predictions, load_run
-from mpd2.studies import CONTENDERS, ROUTERS
+from mpd2.studies import CONTENDERS, PAPER_RUN, ROUTERS
 from mpd2.studio.scenario import Scenario
 from mpd2.table import load_cohort
 
 DATA = Path(__file__).parents[2] / "data"
 RUNS = DATA / "runs"
 OWN = "own-"  # begins the name of a run that people made
+ABLATIONS = ("objective", "regularisation", "budget")
+ELSEWHERE = ("resplits", "rivals", "transfer", "recalibration")
 STUDY_STRATA = 5  # of risk, in the study's table
 
 
@@ -163,6 +166,20 @@ def risk(scenario: Scenario, signal: str, strata: int) -> pd.DataFrame:
 def ablation(name: str) -> pd.DataFrame:
     """One of the study's ablation tables."""
     return read_table(DATA, name)
+
+
+@st.cache_resource(show_spinner=False)
+def terms() -> tuple[Finding, ...]:
+    """What came of each claim about the terms of the objective, in the order of the claims."""
+    told = Figures({name: ablation(name) for name in (*ABLATIONS, "effects")}, cohort().manifest)
+    return tuple(claim.check(told, PAPER_RUN) for claim in OF_THE_OBJECTIVE)
+
+
+@st.cache_resource(show_spinner=False)
+def elsewhere() -> tuple[str, str]:
+    """What other splits of the cases and new cohorts come to, in words."""
+    told = Figures({name: ablation(name) for name in ELSEWHERE}, cohort().manifest)
+    return headlines.in_words(resplit_words(told)), headlines.in_words(transfer_words(told))
 
 
 def _beside_ai(facts: Evidence, run: str) -> Evidence:

@@ -65,6 +65,8 @@ def _default_views(about: Scenario) -> None:
     store.embedding()
     store.risk(about, "reliability", store.STUDY_STRATA)
     reader_store.readers(about)
+    store.terms()
+    store.elsewhere()
     first = ordered(case_store.listing(about), next(iter(ORDERS)))["case_id"].iloc[0]
     case_store.facts(about, first)
     for explained in (case_store.attribution, case_store.flips, case_store.stand_ins, case_store.similar):

@@ -56,7 +56,7 @@ def test_train_watch_compare_activate(lab):
     lab.get_by_role("link", name="Overview").click()
     expect(lab.get_by_role("heading", level=1, name="Overview", exact=True)).to_be_visible()
     expect(lab.get_by_text("From the browser on the test cases")).to_be_visible(timeout=PATIENT)
-    assert "run=From+the+browser" in settled(lab).url
+    assert re.search(r"run=own-[\d-]+-from-the-browser", settled(lab).url)
 
 
 def test_a_cancelled_job_stops_at_once(lab):

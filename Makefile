@@ -5,6 +5,7 @@ PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 ROUNDS ?= 20
 
 .DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
 .PHONY: help app test fuzz lint system bench clean
 
 help:  ## Print this list
@@ -15,7 +16,7 @@ app: $(VENV)/app.stamp  ## Install what is needed and start the dashboard
 
 test: lint system  ## Lint, check types and run every test, those in a browser last
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --ignore=tests/browser
-	OMP_NUM_THREADS=1 $(PY) -m pytest tests/browser
+	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist loadfile tests/browser
 
 fuzz: $(VENV)/test.stamp  ## Try the properties on new random examples, ROUNDS=20 times as many as the tests do
 	for round in $$(seq $(ROUNDS)); do \
@@ -25,7 +26,7 @@ fuzz: $(VENV)/test.stamp  ## Try the properties on new random examples, ROUNDS=2
 
 lint: $(VENV)/test.stamp  ## Lint and check types
 	$(PY) -m ruff check .
-	$(PY) -m mypy
+	$(PY) -m mypy --num-workers 2
 
 system:  ## Install the browser and the database of the tests, where Debian has them and we may
 	@{ command -v chromium && { command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; }; } >/dev/null 2>&1 \
@@ -41,12 +42,14 @@ clean:  ## Remove the environment and every cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is newer than the requirements it was made from; pip runs again only when they change.
-$(VENV)/app.stamp: requirements.txt
-	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed" if sys.version_info < (3, 11) else 0)'
-	$(PYTHON) -m venv $(VENV)
-	$(PIP) -r requirements.txt
+$(VENV)/app.stamp: requirements.txt | $(PY)
+	$(PIP) -r $<
 	@touch $@
 
-$(VENV)/test.stamp: requirements-dev.txt requirements-cluster.txt $(VENV)/app.stamp
-	$(PIP) -r requirements-dev.txt
+$(VENV)/test.stamp: requirements-dev.txt requirements-cluster.txt requirements.txt | $(PY)
+	$(PIP) -r $<
 	@touch $@
+
+$(PY):
+	@$(PYTHON) -c 'import sys; sys.exit("Python 3.11 or newer is needed" if sys.version_info < (3, 11) else 0)'
+	$(PYTHON) -m venv $(VENV)

@@ -51,20 +51,15 @@ def draw(about: Scenario) -> None:
 @st.fragment
 def _follow(about: Scenario, day: int, live: bool, left: DeltaGenerator, right: DeltaGenerator) -> None:
     """What follows the hand from the server; all that stays as it is is drawn elsewhere, once."""
-    slot, here = st.container(), state.course()
+    here = state.course()
     before, now = (budget_store.day(about, setting) for setting in (here.before, here.now))
-    told = [f"Now: {in_words(here.now, store.cohort().manifest)}."]
-    told += [f":material/warning: {note}" for note in now.plan.notes]
-    st.caption("  \n".join(told))
     known = budget_store.in_passing(about, here.now) if here.moving else budget_store.told(about, here.now).figures
     with left:
         widgets.bare_chart(_curve(about, before, now, known), key=CURVE, alt_text=texts.CURVE_ALT)
     with right:
         widgets.bare_chart(_load(about, before, now), key=LOAD, alt_text=texts.LOAD_ALT)
-        st.markdown(f"**Since the last setting.** {_moved(about, before, now)}")
-    if live:
-        with slot:  # drawn last: a live slider waits for it before it says where it is next
-            _live(about, now, day)
+    if live:  # drawn last: it waits for the rest before it says where it is next
+        _live(about, before, now, day)
 
 
 def explain(about: Scenario) -> None:
@@ -80,17 +75,18 @@ def explain(about: Scenario) -> None:
         st.caption(note)
 
 
-def _live(about: Scenario, now: DayPlan, day: int) -> None:
-    share, limits = _share(now), now.setting.limits
+def _live(about: Scenario, before: DayPlan, now: DayPlan, day: int) -> None:
+    limits = now.setting.limits
     live_slider(
         SLIDER,
         _dragged,
         label=_label(now.setting),
         least="none",
         most="all",
-        place=round(STEPS * share),
+        place=round(STEPS * _share(now)),
         max=STEPS,
         said=_told(now, day),
+        notes=_notes(about, before, now),
         cases=len(now.decisions.label),
         day=day,
         soft=limits.soft,
@@ -99,7 +95,8 @@ def _live(about: Scenario, now: DayPlan, day: int) -> None:
 
 
 def _plain(about: Scenario, day: int) -> None:
-    now = budget_store.day(about, state.now())
+    here = state.course()
+    before, now = (budget_store.day(about, setting) for setting in (here.before, here.now))
     for key in (PLAIN, EXACT):
         st.session_state[key] = round(100 * _share(now), 1)
     wide, narrow = st.columns([4, 1], vertical_alignment="bottom")
@@ -109,7 +106,18 @@ def _plain(about: Scenario, day: int) -> None:
         )
     with narrow:
         st.number_input("Per cent", 0.0, 100.0, step=0.5, format="%.1f", key=EXACT, on_change=_typed, args=(EXACT,))
-    st.caption(_told(now, day))
+    st.caption("  \n".join([_told(now, day), *_notes(about, before, now)]))
+
+
+def _notes(about: Scenario, before: DayPlan, now: DayPlan) -> list[str]:
+    """What is set, what could not be had, and what it did."""
+    cohort = budget_store.desk_for(about, now.setting).cohort
+    moved = changes.in_short(cohort, now.setting.costs, before.decisions, now.decisions)
+    return [
+        f"Now: {in_words(now.setting, cohort.manifest)}.",
+        *now.plan.notes,
+        f"Since the last setting: {moved[:1].lower() + moved[1:]}",
+    ]
 
 
 def _share(now: DayPlan) -> float:
@@ -189,11 +197,6 @@ def _readers(before: DayPlan, now: DayPlan) -> pa.Table:
         "at_most": np.where(np.isfinite(capacity), capacity, np.nan),
         "here": limits.present(manifest),
     })
-
-
-def _moved(about: Scenario, before: DayPlan, now: DayPlan) -> str:
-    cohort = budget_store.desk_for(about, now.setting).cohort
-    return changes.in_short(cohort, now.setting.costs, before.decisions, now.decisions)
 
 
 def _files(about: Scenario, left: DeltaGenerator, right: DeltaGenerator) -> None:

@@ -22,6 +22,7 @@ HTML = """
   <div class="head"><label id="label" for="range"></label><output id="told" for="range" aria-live="off"></output></div>
   <input id="range" type="range" aria-labelledby="label">
   <div class="ends" aria-hidden="true"><span id="least"></span><span id="most"></span></div>
+  <div id="notes"></div>
 </div>
 """
 
@@ -31,6 +32,7 @@ CSS = """
 output { font-weight: 600; font-variant-numeric: tabular-nums; }
 input { width: 100%; height: 1.75rem; margin: 0; accent-color: var(--st-primary-color); cursor: pointer; }
 input:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; border-radius: 0.25rem; }
+#notes { margin-top: 0.75rem; font-size: 0.875rem; line-height: 1.5; color: var(--st-gray-text-color); }
 .ends { display: flex; justify-content: space-between; font-size: 0.75rem; opacity: 0.75; }
 """
 
@@ -50,6 +52,8 @@ export default function ({ data, parentElement, setStateValue }) {
   part("label").textContent = data.label;
   part("least").textContent = data.least;
   part("most").textContent = data.most;
+  const lines = data.notes.map((text) => Object.assign(document.createElement("div"), { textContent: text }));
+  part("notes").replaceChildren(...lines);
   range.min = 0;
   range.max = data.max;
   range.step = 1;
@@ -140,7 +144,8 @@ def live_slider(key: str, on_move: Callable[[], None], **data: Any) -> None:
     """Draw it last of all that follows it: that it is drawn tells the browser that the rest is there.
 
     `data`: label, least and most (the words at its ends), place and max (in steps), said (what the place means, while
-    nobody moves it), to say so while it moves: cases, day (cases a day), soft; and numbers for who listens, or none.
+    nobody moves it), to say so while it moves: cases, day (cases a day), soft; notes, lines to stand under it; and
+    numbers for who listens, or none.
     """
     _slider(key=key, data={**data, "key": key, "turn": turn_of(key)}, default={"place": None}, on_place_change=on_move)
 

@@ -58,7 +58,7 @@ def test_the_slider_moves_every_number_and_the_link(budget):
     assert numbers(budget)["Total cost"] != before["Total cost"]
     assert budget.query_params["budget"] == "0.1"
     assert all(text.startswith("Δ ") for text in changes(budget))
-    assert any(text.value == "Now: 10\xa0% of cases sent." for text in budget.caption)
+    assert any("Now: 10\xa0% of cases sent.  \n" in text.value for text in budget.caption)
     assert any("no longer sent" in text.value for text in budget.markdown)
     moved = table(budget, "from")
     assert len(moved) > 50

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -31,11 +32,20 @@ class DayPlan:
     """A setting carried out on a worklist."""
 
     setting: Setting
+    desk: Desk
     plan: Plan
     decisions: Decisions  # [N]
-    tally: Tally  # [N, C] under the setting's costs
-    soft: Floats  # [N] probability of deferral
     load: Ints  # [M] readings of each reader
+
+    @cached_property
+    def tally(self) -> Tally:
+        """What each case adds to each count under the setting's costs, [N, C]."""
+        return tally(self.desk.cohort, self.decisions, self.setting.costs)
+
+    @cached_property
+    def soft(self) -> Floats:
+        """The probability of deferral of each case, [N]."""
+        return soft_deferral(self.desk, self.setting.limits, self.plan)
 
     @property
     def sent(self) -> int:
@@ -56,10 +66,8 @@ class DayPlan:
 def carried_out(desk: Desk, setting: Setting, urgent: Bools | None = None) -> DayPlan:
     """What becomes of the worklist under a setting."""
     made, decisions = _with_room_for_later(desk, setting.limits, urgent)
-    soft = soft_deferral(desk, setting.limits, made)
-    load = load_of(decisions, desk.cohort.readers)
-    made = replace(made, notes=(*made.notes, *_notes(desk.cohort, setting.limits, soft, load)))
-    return DayPlan(setting, made, decisions, tally(desk.cohort, decisions, setting.costs), soft, load)
+    day = DayPlan(setting, desk, made, decisions, load_of(decisions, desk.cohort.readers))
+    return replace(day, plan=replace(made, notes=(*made.notes, *_notes(day))))
 
 
 def _with_room_for_later(desk: Desk, limits: Limits, urgent: Bools | None) -> tuple[Plan, Decisions]:
@@ -78,19 +86,19 @@ def _with_room_for_later(desk: Desk, limits: Limits, urgent: Bools | None) -> tu
     return made, decisions
 
 
-def _notes(cohort: Cohort, limits: Limits, soft: Floats, load: Ints) -> list[str]:
+def _notes(day: DayPlan) -> list[str]:
     """Wishes about probability and about later questions that could not be met."""
-    notes = []
-    if limits.soft and limits.budget is not None and soft.mean() < limits.budget - MET:
+    limits, manifest, notes = day.setting.limits, day.desk.cohort.manifest, []
+    if limits.soft and limits.budget is not None and day.soft.mean() < limits.budget - MET:
         told = (
-            f"The mean probability of deferral is to be {limits.budget:.1%}; {soft.mean():.1%} is all there is, with "
-            f"{int((soft == 0).sum())} cases that have nobody who could read them."
+            f"The mean probability of deferral is to be {limits.budget:.1%}; {day.soft.mean():.1%} is all there is, "
+            f"with {int((day.soft == 0).sum())} cases that have nobody who could read them."
         )
         notes.append(told.replace("%", "\N{NO-BREAK SPACE}%"))
-    over = load > limits.capacities(cohort.manifest)
+    over = day.load > limits.capacities(manifest)
     notes += [
         f"{reader.name} is asked {asked} times, more than there are places: as the second or third reader of a case."
-        for reader, asked, full in zip(cohort.manifest.readers, load, over, strict=True)
+        for reader, asked, full in zip(manifest.readers, day.load, over, strict=True)
         if full
     ]
     return notes

@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # only this benchmark and the tests need a browser
     from playwright.sync_api import Browser, BrowserContext, Page
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 60  # seconds, on a busy machine
+PATIENCE = 120  # seconds, on a busy machine
 CHANGE = ("risk", "95 % bands")  # a page, and a switch on it that draws its chart anew
 MEASURES = fields(Moment)
 AT_REST = '[data-testid="stApp"][data-test-script-state="notRunning"]'

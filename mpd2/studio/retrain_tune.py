@@ -106,9 +106,9 @@ def _best(study: Study, its_plan: Plan, trials: pd.DataFrame, place: Workshop) -
     name = left.text_input("Preset", f"{study.study_name}-best", key=f"tune:{study.study_name}:preset",
                            max_chars=LONGEST)  # fmt: skip
     with right, st.container(horizontal=True):
-        st.button("Keep as a preset", key="tune_keep", on_click=_keep, args=(config, name, place), help=texts.PRESET,
-                  icon=":material/bookmark_add:")  # fmt: skip
-        st.button("Keep and train", key="tune_train", on_click=_keep_and_train, args=(config, name, place),
+        st.button("Keep as a preset", key="tune_keep", on_click=_keep, args=(config, name, place, False),
+                  help=texts.PRESET, icon=":material/bookmark_add:")  # fmt: skip
+        st.button("Keep and train", key="tune_train", on_click=_keep, args=(config, name, place, True),
                   help=texts.PRESET_TRAINED, icon=":material/model_training:")  # fmt: skip
 
 
@@ -135,19 +135,15 @@ def _chart(name: str, figure: Drawing, table: pd.DataFrame, alt_text: str) -> No
     widgets.chart(figure, table=table, key=f"tune-{name}", alt_text=alt_text)
 
 
-def _keep(config: Config, name: str, place: Workshop) -> str | None:
-    """The name it is kept by; none if it cannot be."""
+def _keep(config: Config, name: str, place: Workshop, train: bool) -> None:
+    """Keep the configuration as a preset and, if that is wished, train it."""
     try:
         kept = keep_preset(config, name, place)
     except UserError as error:
         st.toast(str(error), icon=":material/error:")
-        return None
+        return
     st.toast(f"Kept as {kept}: start from it under One change", icon=":material/bookmark_added:")
-    return kept
-
-
-def _keep_and_train(config: Config, name: str, place: Workshop) -> None:
-    if kept := _keep(config, name, place):
+    if train:
         start = retrain_form.kept_start(kept, config)
         wish = plan.Wish(start, config, start.costs, title=kept)
         retrain_form.submit(plan.training(wish, retrain_form.SEEDS, retrain_form.table(), store.cohort()))

@@ -65,6 +65,14 @@ def test_the_menu_keeps_the_run_and_the_slice_and_names_them_by_their_keys(visit
     page.close()
 
 
+def test_a_chart_can_be_taken_away_as_a_picture(about):
+    about.get_by_test_id("stMain").get_by_test_id("stPopover").first.get_by_role("button").click()
+    with about.expect_download() as download:
+        about.get_by_role("button", name="PNG", exact=True).click()
+    assert download.value.suggested_filename.endswith(".png")
+    assert Path(download.value.path()).read_bytes().startswith(b"\x89PNG")
+
+
 def test_the_page_to_read_is_about_the_slice(about):
     name, content = report(about, "Page to read")
     assert name == "mpd2-studio-val.html"

@@ -33,6 +33,8 @@ output { font-weight: 600; font-variant-numeric: tabular-nums; }
 input { width: 100%; height: 1.75rem; margin: 0; accent-color: var(--st-primary-color); cursor: pointer; }
 input:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset: 2px; border-radius: 0.25rem; }
 #notes { margin-top: 0.75rem; font-size: 0.875rem; line-height: 1.5; color: var(--st-gray-text-color); }
+#notes > :last-child { min-height: 2lh; }  /* it grows and shrinks under the hand, and the page must not jump */
+@media (max-width: 40rem) { #notes > :last-child { min-height: 3lh; } }
 .ends { display: flex; justify-content: space-between; font-size: 0.75rem; opacity: 0.75; }
 """
 

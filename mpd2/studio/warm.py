@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import inspect
 import logging
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
@@ -21,8 +22,10 @@ from mpd2.worklist import ORDERS, ordered
 SCRIPT = "main"  # of the studio: run for a visitor, not imported
 TABLES = ("overall", "cohorts", "paired", "collapse", "retention", "tradeoff")
 COST = "TotalCost"  # the one the charts begin with
-LAZY = ("streamlit.emojis", "streamlit.material_icon_names")  # long lists that come with the first icon
-PAUSE = 3.0  # seconds in which the first visitor has the server alone
+LAZY = ("streamlit.emojis", "streamlit.material_icon_names", "pandas.io.formats.style")
+"""What comes with the first icon and with the first table."""
+
+PAUSE = 6.0  # seconds in which the first visitor has the server alone
 SPINNERS = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
 
@@ -32,6 +35,7 @@ def warm_up() -> None:
         _import_all(package)
     for name in LAZY:
         import_module(name)
+    inspect.stack()  # Streamlit asks for it with the first element, and the first time it looks up every module's file
     with _nobody_watching():
         _landing_page(Scenario())
     _set_aside()

@@ -7,9 +7,10 @@ from mpd2 import headlines
 from mpd2.curves import COSTS, SCORES
 from mpd2.figures import overview as figures
 from mpd2.figures.common import METRIC_NAMES
+from mpd2.figures.sparkline import WIDTH, sparkline
 from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.sidebyside import side_by_side, with_difference
-from mpd2.studio import frame, link, store, tables_view, widgets
+from mpd2.studio import budget_state, budget_store, frame, link, store, tables_view, widgets
 from mpd2.tables import ALL, COLLAPSE, RETAINED
 
 VIEWS = {"overall": "Overall", "cohorts": "By cohort", "collapse": "Collapse", "retention": "AI-retained"}
@@ -32,16 +33,20 @@ manifest = store.cohort().manifest
 
 def answer() -> None:
     """The sentence and the five numbers."""
-    told = store.answer(about)
+    told, curves = store.answer(about), budget_store.small_curves(about)
+    own = budget_store.day(about, budget_state.usual()).share
     st.markdown(f"**{told.headline}** {told.errors}")
     with st.container(horizontal=True):
         for number in told.numbers:
             with st.container(border=True, width="stretch", height="stretch"):
                 st.metric(number.label, number.value, help=tables_view.HELP[number.metric])
+                curve = sparkline(curves[number.metric], own)
+                st.image(curve, alt=f"{number.label} as more cases are sent", width=WIDTH)
                 st.markdown(_in_small(number))  # one text, not a caption: that would fade the colours
     st.caption(
         f"{told.rival} is the cheapest other method that can be deployed. Differences are on the same resampled cases, "
-        "so chance that hits both cancels out; the busiest reader's is not, and its interval is wider than it need be."
+        "so chance that hits both cancels out; the busiest reader's is not, and its interval is wider than it need be. "
+        "Small curves: the same number as more cases are sent, from none (left) to all (right); dot: as many as now."
     )
 
 

@@ -22,8 +22,10 @@ from mpd2.errors import EmptyCohort, UserError
 from mpd2.figures import budget as figures
 from mpd2.figures.drawing import Drawing
 from mpd2.findings import Estimate
+from mpd2.intervals import observed
 from mpd2.limits import Limits
 from mpd2.methods import endings_of, policy_of
+from mpd2.metrics import METRICS
 from mpd2.operating import FINE, Desk, cheapest, desk_of, for_costs, most_urgent, operating_curve
 from mpd2.recosting import savings
 from mpd2.reliability import Errors, expected_costs
@@ -35,6 +37,7 @@ from mpd2.worklist import mean_policy
 KEPT = 64  # plans, a quarter of a megabyte each
 COURSES = 4  # of 26 megabytes each
 VAL = "val"
+SPARKS, SPARK_POINTS = ("TotalCost", "ClinicalCost", "Sens", "Defer"), 26
 
 
 @dataclass(frozen=True)
@@ -158,6 +161,17 @@ def cohorts(about: Scenario, before: Setting, after: Setting) -> pd.DataFrame:
     """What a change of setting does to each cohort."""
     cases = about.slice(store.cohort())
     return dayplan.by_cohort(told(about, before).day, told(about, after).day, cases, store.weights(about))
+
+
+@lru_cache(16)
+def small_curves(about: Scenario) -> dict[str, list[float]]:
+    """What SPARKS come to as more cases are sent, from none to all, at the run's own costs."""
+    usual = Setting(store.run(about.run).costs)
+    known = desk_for(about, usual)
+    days = [dayplan.carried_out(known, usual.with_budget(share)) for share in np.linspace(0, 1, SPARK_POINTS)]
+    counted = np.array([observed(each.tally) for each in days])  # [P, metrics]
+    busiest = [each.load.max() / each.readings if each.readings else np.nan for each in days]
+    return {name: counted[:, METRICS.index(name)].tolist() for name in SPARKS} | {"Top1": busiest}
 
 
 def members(about: Scenario) -> int:

@@ -85,6 +85,8 @@ def _landing_page(about: Scenario) -> None:
     for name in TABLES:
         store.table(name, about)
     store.answer(about)
+    budget_store.small_curves(about)
+    budget_store.day(about, budget_state.usual())
     paired, planes = store.table("paired", about), store.table("tradeoff", about)
     overview.differences(paired[(paired["reference"] == about.run) & (paired["metric"] == COST)], about.run)
     for score in SCORES:

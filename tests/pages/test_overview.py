@@ -2,7 +2,7 @@
 
 import pytest
 
-from mpd2.studio import store
+from mpd2.studio import budget_store, store
 from mpd2.studio.scenario import Scenario
 
 
@@ -29,6 +29,20 @@ def test_the_numbers_are_those_of_the_table(overview):
     own = rows[(rows["method"] == "studio") & (rows["metric"] == "TotalCost")]["value"].item()
     assert overview.metric[0].value == f"{own:.3f}"
     assert table(overview)["Total cost"].iloc[0] == pytest.approx(own)
+
+
+def test_every_number_has_its_small_curve_over_the_share_sent(overview):
+    drawn = [image.proto.imgs[0] for image in overview.get("image")]
+    assert [image.alt for image in drawn] == [f"{metric.label} as more cases are sent" for metric in overview.metric]
+    curves = budget_store.small_curves(Scenario())
+    alone = store.table("overall", Scenario()).query("method == 'ai' and cohort == 'all' and metric == 'TotalCost'")
+    assert curves["TotalCost"][0] == curves["ClinicalCost"][0] == pytest.approx(alone["value"].item())
+    assert curves["Defer"] == sorted(curves["Defer"])
+
+
+@pytest.mark.parametrize("run", ["ai", "mpd2-plus", "always"])
+def test_runs_of_every_kind_can_be_looked_at(run, open_page):
+    assert not open_page("overview", run=run).exception
 
 
 def test_every_method_has_its_distance_to_the_active_run(overview):

@@ -95,6 +95,15 @@ def assert_same_weights(job: Job, place: Workshop, cohort: Cohort) -> None:
         np.testing.assert_array_equal(made.arrays[name], values)
 
 
+def test_a_worker_works_where_its_job_is_and_not_where_it_was_started(place, order, tmp_path_factory, monkeypatch):
+    with monkeypatch.context() as elsewhere:
+        elsewhere.setenv(PLACE, str(tmp_path_factory.mktemp("elsewhere")))
+        crew.keep_ready()
+    job = queue.submit(order(), place)
+    assert ended(job, place).state == "done"
+    assert load_run(place.runs / job.name).members == 2
+
+
 def test_a_job_is_watched_from_its_order_to_a_whole_run(place, order, cohort):
     job = queue.submit(order(), place)
     assert job.status.state == "running"
@@ -155,7 +164,7 @@ def test_a_job_goes_on_when_the_server_that_started_it_is_gone(place, order, tmp
 def failing(place, order, monkeypatch) -> Callable[..., tuple[Job, Status]]:
     """A job as a worker leaves it that does not get to the end; the worker is this process."""
     monkeypatch.setattr(worker, "_write_log_to", lambda path: None)
-    monkeypatch.setattr(crew.Worker, "give", lambda waiting, job, lock: waiting.dismiss())
+    monkeypatch.setattr(crew.Worker, "give", lambda waiting, job, lock, place: waiting.dismiss())
 
     def fail(*what, disk: int | None = None, **more) -> tuple[Job, Status]:
         job = queue.submit(order(*what, **more), place)

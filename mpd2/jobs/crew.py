@@ -1,7 +1,7 @@
 """The processes that work: started ahead of their job, so that libraries are loaded before anybody waits for them.
 
-A worker gets its job over a socket, as the folder's name with the descriptor that holds the job's lock. From then on it
-is on its own: it leads its own process group and outlives the server. A worker without a job ends with the server.
+A worker gets its job over a socket, as the names of folders with the descriptor that holds the job's lock. From then on
+it is on its own: it leads its own process group and outlives the server. A worker without a job ends with the server.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from threading import RLock
 
-from mpd2.jobs.folder import ROOT, Job
+from mpd2.jobs.folder import ROOT, Job, Workshop
 
 MODULE = "mpd2.jobs.worker"
+SEPARATOR = b"\0"  # between paths, none of which can hold it
 
 
 @dataclass
@@ -27,10 +28,13 @@ class Worker:
     process: subprocess.Popen[bytes]
     desk: socket.socket
 
-    def give(self, job: Job, lock: int) -> None:
-        """Let it do a job, whose lock goes over to it. One that died meanwhile is found by the next who looks."""
+    def give(self, job: Job, lock: int, place: Workshop) -> None:
+        """Let it do a job, whose lock goes over to it. One that died meanwhile is found by the next who looks.
+
+        The workshop is told too: a worker may have been started while the environment named another.
+        """
         with suppress(OSError):
-            socket.send_fds(self.desk, [os.fsencode(job.folder)], [lock])
+            socket.send_fds(self.desk, [SEPARATOR.join(map(os.fsencode, (job.folder, place.jobs, place.runs)))], [lock])
         self.desk.close()
         with _lock:
             _working[self.process.pid] = self.process

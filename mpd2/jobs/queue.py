@@ -74,13 +74,13 @@ def _tend(place: Workshop) -> None:
             _take_up(job, place)
     free = RUNNING - sum(job.status.state == "running" for job in jobs)
     for job in [job for job in jobs if job.status.state == "queued"][: max(free, 0)]:
-        _start(job)
+        _start(job, place)
     over = [job for job in jobs if job.status.state in ENDED]
     for job in over[: max(len(over) - KEPT, 0)]:
         shutil.rmtree(job.folder, ignore_errors=True)
 
 
-def _start(job: Job) -> None:
+def _start(job: Job, place: Workshop) -> None:
     lock = job.take()
     if lock is None:  # somebody is looking at it just now; the next one who tends the queue starts it
         return
@@ -93,7 +93,7 @@ def _start(job: Job) -> None:
         crew.put_back(worker)
         raise
     else:
-        worker.give(job, lock)
+        worker.give(job, lock, place)
     finally:
         os.close(lock)
 

@@ -22,6 +22,7 @@ from mpd2.config import PRESETS
 from mpd2.costs import Costs
 from mpd2.devices import pick_device
 from mpd2.errors import Cancelled, UserError
+from mpd2.jobs.crew import SEPARATOR
 from mpd2.jobs.folder import CHECKPOINT, HISTORY, LOG, ROOT, Job, Order, Status, Workshop
 from mpd2.jobs.history import appending
 from mpd2.jobs.search import search
@@ -53,7 +54,8 @@ def main(desk: socket.socket) -> int:
         message, locks, _, _ = socket.recv_fds(desk, 4096, 1)
     if not locks:  # nobody is there any more who could have one
         return 0
-    return work(Job(Path(os.fsdecode(message))), Workshop.here())
+    folder, jobs, runs = (Path(os.fsdecode(part)) for part in message.split(SEPARATOR))
+    return work(Job(folder), Workshop(jobs, runs))
 
 
 def work(job: Job, place: Workshop) -> int:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 
+from mpd2.beside import beside
 from mpd2.errors import UserError
 from mpd2.jobs import crew, queue
 from mpd2.jobs.folder import Workshop
@@ -19,13 +20,10 @@ logger = logging.getLogger(__name__)
 @asynccontextmanager
 async def tended(place: Workshop) -> AsyncIterator[None]:
     """Take up what an earlier server left, and start what waits, for the length of the block."""
-    task = asyncio.create_task(_tend(place))
     try:
-        yield
+        async with beside(_tend(place)):
+            yield
     finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
         crew.let_go()
 
 

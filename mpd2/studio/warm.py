@@ -6,13 +6,14 @@ import asyncio
 import gc
 import inspect
 import logging
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from importlib import import_module
 from pkgutil import iter_modules
 from types import ModuleType
 
 from mpd2 import figures, studio
+from mpd2.beside import beside
 from mpd2.curves import SCORES
 from mpd2.figures import overview
 from mpd2.studio import budget_state, budget_store, case_store, reader_store, store
@@ -48,16 +49,9 @@ def warm_pages() -> None:
     _set_aside()
 
 
-@asynccontextmanager
-async def warming() -> AsyncIterator[None]:
+def warming() -> AbstractAsyncContextManager[None]:
     """Warm the other pages in a while, unless the block ends before."""
-    task = asyncio.create_task(_later())
-    try:
-        yield
-    finally:
-        task.cancel()
-        with suppress(asyncio.CancelledError):
-            await task
+    return beside(_later())
 
 
 async def _later() -> None:

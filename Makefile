@@ -16,7 +16,7 @@ app: $(VENV)/app.stamp  ## Install what is needed and start the dashboard
 
 test: lint system  ## Lint, check types and run every test, those in a browser last
 	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/browser
-	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist loadfile tests/browser
+	OMP_NUM_THREADS=1 $(PY) -m pytest tests/browser
 
 fuzz: $(VENV)/test.stamp  ## Try the properties on new random examples, ROUNDS=20 times as many as the tests do
 	for round in $$(seq $(ROUNDS)); do \

@@ -29,6 +29,7 @@ ANY_ORDER = "Nobody's places are limited and no budget is set: whatever the orde
 NOT_SO = "A mean probability, a budget for each cohort and a reserve need the whole worklist: choose none of them here."
 NO_PAST = "There are no {split} cases of these cohorts to judge by."
 COLUMNS = {"order": "Order", "sent": "Cases sent", "otherwise": "Decided otherwise", "regret": "Worth lost"}
+COST_HEADS = {name: tables_view.capital(METRIC_NAMES[name]) for name in COSTS}
 HELP = {
     **tables_view.HELP,
     "order": "0: all cases known beforehand. Others: the same cases in an order drawn by chance.",
@@ -72,7 +73,10 @@ def _compare(about: Scenario, setting: Setting) -> None:
             columns={
                 **{name: st.column_config.NumberColumn(head, help=HELP[name]) for name, head in COLUMNS.items()},
                 "regret": st.column_config.NumberColumn(COLUMNS["regret"], format="percent", help=HELP["regret"]),
-                **{name: st.column_config.NumberColumn(_head(name), format="%.3f", help=HELP[name]) for name in COSTS},
+                **{
+                    name: st.column_config.NumberColumn(head, format="%.3f", help=HELP[name])
+                    for name, head in COST_HEADS.items()
+                },
             },
         )
 
@@ -86,11 +90,6 @@ def in_words(rows: pd.DataFrame) -> str:
         f"Deciding on arrival, in {len(orders)} orders of the same cases, costs {cost.mean():.3f} a case "
         f"({cost.min():.3f} to {cost.max():.3f}){worth}; with all known beforehand it is {known['TotalCost']:.3f}."
     )
-
-
-def _head(metric: str) -> str:
-    name = METRIC_NAMES[metric]
-    return name[:1].upper() + name[1:]
 
 
 @lru_cache(16)

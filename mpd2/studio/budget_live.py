@@ -29,7 +29,7 @@ SLIDER, PLAIN, EXACT, LIVE, PER_DAY = "budget_live", "budget_plain", "budget_exa
 """Keys of the session; the last two are names in the URL too."""
 
 CARDS, CURVE, LOAD = "budget_cards", "budget_curve", "budget_load"  # keys of what is drawn
-NAMES = [METRIC_NAMES[metric][:1].upper() + METRIC_NAMES[metric][1:] for metric in SHOWN]
+NAMES = [tables_view.capital(METRIC_NAMES[metric]) for metric in SHOWN]
 
 
 def draw(about: Scenario) -> None:

@@ -11,7 +11,7 @@ from mpd2.cohort import STATE, Cohort
 from mpd2.explain import INPUT_NAMES, MEASURED
 from mpd2.figures import case as figures
 from mpd2.narrative import chance
-from mpd2.studio import case_store, case_view, widgets
+from mpd2.studio import case_store, case_view, tables_view, widgets
 from mpd2.studio.case_store import Facts
 from mpd2.studio.scenario import Scenario
 
@@ -60,7 +60,7 @@ def _edited(case: Cohort) -> Cohort:
         position = STATE.index(name)
         now = float(case.state[0, position])
         values[name] = st.slider(
-            INPUT_NAMES[name][:1].upper() + INPUT_NAMES[name][1:],
+            tables_view.capital(INPUT_NAMES[name]),
             min(float(low[position]), now),
             max(float(high[position]), now),
             now,

@@ -105,7 +105,7 @@ def wide_table(
 
 def heads(metrics: Iterable[str], cohort: str, prefix: str = "") -> dict[tuple[str, str], str]:
     """A column for each metric of a cohort, named in words, after the prefix if there is one."""
-    return {(cohort, metric): _capital(f"{prefix} {METRIC_NAMES[metric]}".strip()) for metric in metrics}
+    return {(cohort, metric): capital(f"{prefix} {METRIC_NAMES[metric]}".strip()) for metric in metrics}
 
 
 @remembered(64)
@@ -133,5 +133,6 @@ def _always(text: str) -> Callable[[object], str]:
     return lambda _: text
 
 
-def _capital(words: str) -> str:
+def capital(words: str) -> str:
+    """With a capital at the beginning, and the rest as it is."""
     return words[:1].upper() + words[1:]

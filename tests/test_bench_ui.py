@@ -28,7 +28,7 @@ FOUND = {
     "first_view": {"rest_seconds": 1.25, "drawn_seconds": 1.5, "kilobytes": 61.0},
     **spreads(STEPS),
     "pages": {"map": medians(STEPS[1:3]), "risk": medians(STEPS[3:]), "about": {}},
-    "megabytes": {"after_first_view": 512.4, "after_visits": None},
+    "megabytes": {"after_first_round": 512.4, "after_visits": None},
 }
 
 
@@ -38,8 +38,8 @@ def test_times_sizes_and_memory_are_printed_in_words():
     assert "go to another page  0.30        0.40      300" in told
     assert "  map               0.25        0.35      250" in told
     assert "  about             –           –         –" in told
-    assert "after first view  512" in told
-    assert "after visits      –" in told
+    assert "after first round  512" in told
+    assert "after visits       –" in told
 
 
 def test_what_visitors_do_is_told_apart_and_slow_ones_stand_out():

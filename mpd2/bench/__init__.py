@@ -1,1 +1,0 @@
-"""How fast the software is, and what it is measured against."""

@@ -1,0 +1,1 @@
+"""The nouns and tools that everything else is made of; imports nothing of ours."""

@@ -1,0 +1,1 @@
+"""From decisions to metrics, intervals, tables, curves, explanations and the map."""

@@ -1,0 +1,1 @@
+"""Long or foreign work: jobs, tuning, sweeps, uploaded tables."""

@@ -1,0 +1,1 @@
+"""MPD²+: recalibrate, ask where asking pays, fuse the answers."""

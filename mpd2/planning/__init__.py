@@ -1,0 +1,1 @@
+"""A trained policy under today's budget, roster, capacity and costs; NumPy only."""

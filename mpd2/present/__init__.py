@@ -1,0 +1,1 @@
+"""Tables into words, charts and documents: computes nothing, knows no Streamlit."""

@@ -1,0 +1,1 @@
+"""What all charts are made with: style, labels, export, small shared charts."""

@@ -1,0 +1,1 @@
+"""The page About: its parts, its reads and its words."""

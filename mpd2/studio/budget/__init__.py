@@ -1,0 +1,1 @@
+"""The page Budget: its parts, its reads and its words."""

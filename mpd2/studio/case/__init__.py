@@ -1,0 +1,1 @@
+"""The page Case: its parts, its reads and its words."""

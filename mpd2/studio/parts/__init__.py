@@ -1,0 +1,1 @@
+"""Parts that several pages are laid out with."""

@@ -1,0 +1,1 @@
+"""The page Readers: its parts, its reads and its words."""

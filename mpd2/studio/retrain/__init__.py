@@ -1,0 +1,1 @@
+"""The page Retrain: its parts, its reads and its words."""

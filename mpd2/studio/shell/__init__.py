@@ -1,0 +1,1 @@
+"""What stands around every page: frame, link, scenario, caches, registry of pages."""

@@ -1,0 +1,1 @@
+"""The shipped study: its runs, tables, claims and RESULTS.md."""

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import streamlit as st
 
-from mpd2.jobs.folder import Workshop
-from mpd2.jobs.keeper import tended
+from mpd2.lab.jobs.folder import Workshop
+from mpd2.lab.jobs.keeper import tended
 from mpd2.studio import warm
 
 

@@ -4,13 +4,14 @@ from typing import Literal
 
 import streamlit as st
 
-from mpd2.figures import ablations as figures
-from mpd2.figures.common import METRIC_NAMES
-from mpd2.findings import FAILS, HARDLY, HOLDS, OF_THE_OBJECTIVE, RATHER, UNKNOWN, Figures
-from mpd2.headlines import in_words
-from mpd2.sidebyside import side_by_side
-from mpd2.studio import frame, link, store, tables_view, widgets
-from mpd2.tables import ALL, BUDGET_CONTROL, OBJECTIVE, REGULARISATION
+from mpd2.evaluation.tables import ALL, BUDGET_CONTROL, OBJECTIVE, REGULARISATION
+from mpd2.present.charts import ablations as figures
+from mpd2.present.charts.kit.style import METRIC_NAMES
+from mpd2.present.words.answer import in_words
+from mpd2.present.words.side_by_side import side_by_side
+from mpd2.studio.parts import method_table, widgets
+from mpd2.studio.shell import frame, link, store
+from mpd2.study.claims import FAILS, HARDLY, HOLDS, OF_THE_OBJECTIVE, RATHER, UNKNOWN, Figures
 
 STUDIES = {"objective": "Terms of the objective", "regularisation": "Spreading the load", "budget": "The budget"}
 METRICS = {"objective": OBJECTIVE, "regularisation": REGULARISATION, "budget": BUDGET_CONTROL}
@@ -67,7 +68,7 @@ def study() -> None:
     changed = [metric for metric in METRICS[name] if metric in set(tables["effects"]["metric"])]
     metric = link.one(st.selectbox, "Figure", changed, key=f"figure-{name}", default=FIRST[name],
                       format_func=METRIC_NAMES.__getitem__, width=300)  # fmt: skip
-    st.caption(tables_view.HELP[metric])
+    st.caption(method_table.HELP[metric])
     rows, effects = figures.in_words(tables[name], name), figures.effects_of(tables["effects"], name, metric)
     levels, changes = st.columns(2)
     with levels:
@@ -94,10 +95,10 @@ def study() -> None:
             alt_text="Realised soft and hard deferral against the target, with the line of equality",
             note="Below the dashed line the budget is kept. Hollow: in the paper.",
         )
-    columns = tables_view.heads(METRICS[name], ALL)
-    intervals, printed = tables_view.switches(name, True, "Student's 95 % interval of the mean over seeds.")
+    columns = method_table.heads(METRICS[name], ALL)
+    intervals, printed = method_table.switches(name, True, "Student's 95 % interval of the mean over seeds.")
     table = side_by_side(rows, columns, first=figures.AGAINST[name], merit={}, intervals=intervals, printed=printed)
-    tables_view.wide_table(rows, table, columns, key=f"table-{name}", active=figures.AGAINST[name], head="Condition",
+    method_table.wide_table(rows, table, columns, key=f"table-{name}", active=figures.AGAINST[name], head="Condition",
                            roomy=intervals,
                            alt_text=f"{STUDIES[name]}: a row for each condition, a column for each figure")  # fmt: skip
 

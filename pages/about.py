@@ -4,8 +4,11 @@ import pandas as pd
 import streamlit as st
 
 import mpd2
-from mpd2.cohort import STATE
-from mpd2.studio import frame, link, store, texts, texts_about, widgets
+from mpd2.core.cohort import STATE
+from mpd2.studio.about import texts as texts_about
+from mpd2.studio.parts import widgets
+from mpd2.studio.shell import frame, link, store
+from mpd2.studio.shell import glossary as texts
 
 ASSETS = store.DATA.parent / "assets"
 

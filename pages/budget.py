@@ -2,19 +2,19 @@
 
 import streamlit as st
 
-from mpd2.studio import budget_after, budget_arrivals, budget_controls, budget_live, frame
-from mpd2.studio import budget_state as state
+from mpd2.studio.budget import after, arrivals, controls, live, state
+from mpd2.studio.shell import frame
 
 about = frame.open_page("budget")
 state.write_link()
 if reason := state.refused():
     st.warning(reason, icon=":material/block:")
-budget_controls.days(about)
-budget_live.draw(about)
-budget_live.explain(about)
-budget_controls.draw(about)
-budget_after.cohorts(about)
-budget_after.moved(about)
-budget_after.side_by_side(about)
-budget_arrivals.draw(about)
-budget_after.worklist(about)
+controls.days(about)
+live.draw(about)
+live.explain(about)
+controls.draw(about)
+after.cohorts(about)
+after.moved(about)
+after.side_by_side(about)
+arrivals.draw(about)
+after.worklist(about)

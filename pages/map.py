@@ -4,12 +4,13 @@ from functools import partial
 
 import streamlit as st
 
-from mpd2 import regions
-from mpd2.cohort import STATE
-from mpd2.figures import map as figures
-from mpd2.figures.map_paper import for_paper
-from mpd2.studio import frame, link, store, widgets
-from mpd2.studio.case_list import case_list
+from mpd2.core.cohort import STATE
+from mpd2.evaluation import regions
+from mpd2.present.charts import map as figures
+from mpd2.present.charts.map_print import for_paper
+from mpd2.studio.parts import widgets
+from mpd2.studio.parts.case_list import case_list
+from mpd2.studio.shell import frame, link, store
 
 LAYOUTS = {"four": "Four panels", "one": "One large map"}
 NEIGHBOURS = 15  # cases an average is taken over: few enough to stay local, enough for a share

@@ -3,15 +3,18 @@
 import pandas as pd
 import streamlit as st
 
-from mpd2 import headlines
-from mpd2.curves import COSTS, SCORES
-from mpd2.figures import overview as figures
-from mpd2.figures.common import METRIC_NAMES
-from mpd2.figures.sparkline import WIDTH, sparkline
+from mpd2.evaluation.curves import COSTS, SCORES
+from mpd2.evaluation.tables import ALL, COLLAPSE, RETAINED
 from mpd2.methods import NOT_DEPLOYABLE
-from mpd2.sidebyside import side_by_side, with_difference
-from mpd2.studio import budget_state, budget_store, frame, link, store, tables_view, widgets
-from mpd2.tables import ALL, COLLAPSE, RETAINED
+from mpd2.present.charts import overview as figures
+from mpd2.present.charts.kit.sparkline import WIDTH, sparkline
+from mpd2.present.charts.kit.style import METRIC_NAMES
+from mpd2.present.words import answer as headlines
+from mpd2.present.words.side_by_side import side_by_side, with_difference
+from mpd2.studio.budget import state
+from mpd2.studio.budget import store as budget_store
+from mpd2.studio.parts import method_table, widgets
+from mpd2.studio.shell import frame, link, store
 
 VIEWS = {"overall": "Overall", "cohorts": "By cohort", "collapse": "Collapse", "retention": "AI-retained"}
 EXPLAINED = {
@@ -34,12 +37,12 @@ manifest = store.cohort().manifest
 def answer() -> None:
     """The sentence and the five numbers."""
     told, curves = store.answer(about), budget_store.small_curves(about)
-    own = budget_store.day(about, budget_state.usual()).share
+    own = budget_store.day(about, state.usual()).share
     st.markdown(f"**{told.headline}** {told.errors}")
     with st.container(horizontal=True):
         for number in told.numbers:
             with st.container(border=True, width="stretch", height="stretch"):
-                st.metric(number.label, number.value, help=tables_view.HELP[number.metric])
+                st.metric(number.label, number.value, help=method_table.HELP[number.metric])
                 curve = sparkline(curves[number.metric], own)
                 st.image(curve, alt=f"{number.label} as more cases are sent", width=WIDTH)
                 st.markdown(_in_small(number))  # one text, not a caption: that would fade the colours
@@ -65,13 +68,13 @@ def methods() -> None:
     view = link.one(st.segmented_control, "Table", list(VIEWS), key="view", default="overall", required=True,
                     format_func=VIEWS.__getitem__, label_visibility="collapsed")  # fmt: skip
     rows = store.table(view, about)
-    columns = _by_cohort(view) if view in BESIDE else tables_view.heads(METRICS[view], ALL)
-    intervals, printed = tables_view.switches("methods", about.is_whole)
+    columns = _by_cohort(view) if view in BESIDE else method_table.heads(METRICS[view], ALL)
+    intervals, printed = method_table.switches("methods", about.is_whole)
     table = side_by_side(rows, columns, first=about.run, unranked=NOT_DEPLOYABLE, intervals=intervals, printed=printed)
     if view == "overall":
         table = with_difference(table, _apart("TotalCost"), GAP, intervals)
         columns = {**columns, (ALL, "TotalGap"): GAP}
-    tables_view.wide_table(
+    method_table.wide_table(
         rows,
         table,
         columns,
@@ -81,7 +84,7 @@ def methods() -> None:
         roomy=intervals,
         alt_text=f"{VIEWS[view]}: a row for each method, a column for each figure. {EXPLAINED[view]}",
     )
-    st.caption(f"{EXPLAINED[view]} {tables_view.LEGEND}")
+    st.caption(f"{EXPLAINED[view]} {method_table.LEGEND}")
 
 
 def _by_cohort(view: str) -> dict[tuple[str, str], str]:
@@ -93,8 +96,8 @@ def _by_cohort(view: str) -> dict[tuple[str, str], str]:
     chosen = link.one(st.pills, "Cohort", [EVERY_COHORT, *list(names)[:-1]], key=f"cohort-{view}", default=EVERY_COHORT,
                       required=True, format_func=names.__getitem__, label_visibility="collapsed")  # fmt: skip
     if chosen != EVERY_COHORT:
-        return tables_view.heads(METRICS[view], chosen)
-    parts = [tables_view.heads(BESIDE[view], item.key, item.name) for item in manifest.cohorts if item.key in sizes]
+        return method_table.heads(METRICS[view], chosen)
+    parts = [method_table.heads(BESIDE[view], item.key, item.name) for item in manifest.cohorts if item.key in sizes]
     return {place: head for part in parts for place, head in part.items()}
 
 
@@ -116,7 +119,7 @@ def differences() -> None:
         table=paired,
         key="paired-chart",
         alt_text=f"Dots with intervals: {METRIC_NAMES[metric]} of each method less that of the active run",
-        note=f"Where an interval leaves out the line, the two differ beyond chance. {tables_view.HELP[metric]} "
+        note=f"Where an interval leaves out the line, the two differ beyond chance. {method_table.HELP[metric]} "
         f"n = {paired['n'].max()}.",
     )
 
@@ -128,7 +131,7 @@ def tradeoff() -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cost = link.one(st.segmented_control, "Cost", COSTS, key="cost", default="TotalCost", required=True,
                         format_func=METRIC_NAMES.__getitem__)  # fmt: skip
-        printed = tables_view.published_switch("tradeoff", about.is_whole)
+        printed = method_table.published_switch("tradeoff", about.is_whole)
     planes = store.table("tradeoff", about)
     planes = planes[planes["cost"] == cost]
     for column, score in zip(st.columns(2), SCORES, strict=True):

@@ -2,14 +2,15 @@
 
 import streamlit as st
 
-from mpd2 import roster
-from mpd2.agreement import FEWEST
-from mpd2.figures import readers as figures
-from mpd2.studio import frame, reader_store, widgets
-from mpd2.studio import texts_readers as texts
+from mpd2.evaluation import roster
+from mpd2.evaluation.agreement import FEWEST
+from mpd2.present.charts import readers as figures
+from mpd2.studio.parts import widgets
+from mpd2.studio.readers import store, texts
+from mpd2.studio.shell import frame
 
 about = frame.open_page("readers")
-facts = reader_store.readers(about)
+facts = store.readers(about)
 st.markdown(facts.told)
 
 st.subheader("How good is each reader?", anchor=False, help=texts.MATCHED)

@@ -2,15 +2,16 @@
 
 import streamlit as st
 
-from mpd2.errors import UserError
-from mpd2.figures import ablations
-from mpd2.figures.common import METRIC_NAMES
-from mpd2.findings import Figures
-from mpd2.jobs import queue
-from mpd2.jobs.folder import Workshop
-from mpd2.studio import frame, link, retrain_form, retrain_jobs, retrain_result, retrain_runs, store, widgets
-from mpd2.studio import texts_retrain as texts
-from mpd2.toggles import regularisers_buy
+from mpd2.core.errors import UserError
+from mpd2.lab.jobs import queue
+from mpd2.lab.jobs.folder import Workshop
+from mpd2.present.charts import ablations
+from mpd2.present.charts.kit.style import METRIC_NAMES
+from mpd2.studio.parts import widgets
+from mpd2.studio.retrain import form, jobs, result, runs, texts
+from mpd2.studio.shell import frame, link, store
+from mpd2.study.claims import Figures
+from mpd2.study.toggles import regularisers_buy
 
 about = frame.open_page("retrain")
 
@@ -35,8 +36,8 @@ def trained(grid: bool) -> None:
     """The form, the jobs, and the chosen one: as it goes, and what it bought."""
     if grid:
         st.caption(texts.GRID)
-    retrain_form.draw(grid)
-    job = retrain_jobs.draw()
+    form.draw(grid)
+    job = jobs.draw()
     if job is None:
         return
     order, status = job.order, job.status
@@ -52,9 +53,9 @@ def trained(grid: bool) -> None:
         return
     name = f"{store.OWN}{job.name}"
     if status.state == "done" and name in map(store.own_key, store.own_runs()):
-        (retrain_result.draw_grid if order.kind == "grid" else retrain_result.draw)(name, about)
+        (result.draw_grid if order.kind == "grid" else result.draw)(name, about)
         st.markdown("**How it was trained**")
-    retrain_jobs.live(job)
+    jobs.live(job)
 
 
 view = link.one(st.segmented_control, "View", list(texts.VIEWS), key="lab", default="train", required=True,
@@ -65,11 +66,11 @@ except UserError as error:
     st.error(str(error), icon=":material/error:")
     st.stop()
 if view == "runs":
-    retrain_runs.draw(about)
+    runs.draw(about)
 elif view == "tune":
-    from mpd2.studio import retrain_tune  # brings Optuna, which nobody else needs
+    from mpd2.studio.retrain import tune  # brings Optuna, which nobody else needs
 
-    retrain_tune.draw()
+    tune.draw()
 else:
     trained(grid=view == "grid")
     toggles()

@@ -2,11 +2,12 @@
 
 import streamlit as st
 
-from mpd2 import regions
-from mpd2.curves import MEAN_READER, RISK_SIGNALS, cases_in_stratum
-from mpd2.figures import risk as figures
-from mpd2.studio import frame, link, store, widgets
-from mpd2.studio.case_list import case_list
+from mpd2.evaluation import regions
+from mpd2.evaluation.curves import MEAN_READER, RISK_SIGNALS, cases_in_stratum
+from mpd2.present.charts import risk as figures
+from mpd2.studio.parts import widgets
+from mpd2.studio.parts.case_list import case_list
+from mpd2.studio.shell import frame, link, store
 
 SIGNAL_NAMES = {"reliability": "AI reliability risk", "structural": "Structural risk"}
 

@@ -2,12 +2,13 @@
 
 import streamlit as st
 
-from mpd2.figures import robustness as figures
-from mpd2.figures.common import METRIC_NAMES
-from mpd2.findings import Figures
-from mpd2.resplits import METRICS
-from mpd2.studio import frame, guarantee_view, link, store, tables_view, widgets
-from mpd2.tables import ALL
+from mpd2.evaluation.tables import ALL
+from mpd2.present.charts import robustness as figures
+from mpd2.present.charts.kit.style import METRIC_NAMES
+from mpd2.studio.parts import guarantee_panel, method_table, widgets
+from mpd2.studio.shell import frame, link, store
+from mpd2.study.claims import Figures
+from mpd2.study.resplits import METRICS
 
 about = frame.open_page("robustness")
 tables = {name: store.ablation(name) for name in store.ELSEWHERE}
@@ -45,7 +46,7 @@ def resplits() -> None:
             alt_text=f"Difference in {METRIC_NAMES[metric]} of every method from {against}, resplit by resplit",
         )
     st.caption(
-        f"{tables_view.HELP[metric]} Intervals are Student's 95 % over n = {rows['n'].max()} "
+        f"{method_table.HELP[metric]} Intervals are Student's 95 % over n = {rows['n'].max()} "
         "resplits, widened for the cases that resplits share. Where an interval on the right leaves out the line, the "
         "difference is beyond chance. Green diamonds: the active run; orange squares: the AI alone."
     )
@@ -92,4 +93,4 @@ def new_cohort() -> None:
 resplits()
 new_cohort()
 st.subheader("What can be promised about glaucoma no reader sees", anchor=False)
-guarantee_view.panel(about.run)
+guarantee_panel.panel(about.run)

@@ -4,16 +4,18 @@ from functools import partial
 
 import streamlit as st
 
-from mpd2 import roster, shift, trial
-from mpd2.cohort import UNKNOWN
-from mpd2.errors import UserError
-from mpd2.figures import readers as reader_figures
-from mpd2.figures import shift as figures
-from mpd2.figures.common import METRIC_NAMES
-from mpd2.intervals import resample_weights
-from mpd2.studio import frame, store, visit, widgets
-from mpd2.studio import texts_your_data as texts
-from mpd2.table import TableError, problems_frame, write_template
+from mpd2.core.cohort import UNKNOWN
+from mpd2.core.errors import UserError
+from mpd2.core.reading import TableError, problems_frame, write_template
+from mpd2.evaluation import roster, shift
+from mpd2.evaluation.intervals import resample_weights
+from mpd2.lab import own_table
+from mpd2.present.charts import readers as reader_figures
+from mpd2.present.charts import shift as figures
+from mpd2.present.charts.kit.style import METRIC_NAMES
+from mpd2.studio.parts import widgets
+from mpd2.studio.shell import frame, store, visit
+from mpd2.studio.your_data import texts
 
 CASES, TRIAL = "own_cases", "own_trial"
 LONGEST = 200  # characters of a list of rows that are shown
@@ -23,11 +25,15 @@ manifest, training = store.cohort().manifest, store.cohort().subset(split="train
 st.markdown(texts.INTRO)
 
 upload = st.file_uploader(
-    "Your table", type=["csv", "parquet"], max_upload_size=trial.MAX_BYTES // 2**20, key="own_table", help=texts.UPLOAD
+    "Your table",
+    type=["csv", "parquet"],
+    max_upload_size=own_table.MAX_BYTES // 2**20,
+    key="own_table",
+    help=texts.UPLOAD,
 )
 for_download = {
     "Template": (partial(write_template, manifest), texts.TEMPLATE),
-    "Example": (partial(trial.example_table, store.DATA / manifest.table), texts.EXAMPLE),
+    "Example": (partial(own_table.example_table, store.DATA / manifest.table), texts.EXAMPLE),
 }
 with st.container(horizontal=True):
     for label, (data, explained) in for_download.items():
@@ -44,9 +50,9 @@ if upload is None:
 
 # What an upload says is shown as text only: never as Markdown, where a cell could load a picture or pose as a link.
 try:
-    read = partial(trial.read_own, upload.getvalue(), upload.name, manifest)
+    read = partial(own_table.read_own, upload.getvalue(), upload.name, manifest)
     cases = visit.kept(CASES, upload.file_id, read)
-    attempt = partial(trial.try_out, store.run(about.run), store.run_title(about.run), cases)
+    attempt = partial(own_table.try_out, store.run(about.run), store.run_title(about.run), cases)
     tried = visit.kept(TRIAL, (upload.file_id, about.run), attempt)
 except TableError as error:
     st.error(texts.REFUSED, icon=":material/error:")
@@ -67,7 +73,7 @@ widgets.key_numbers(
         {"label": "Cases", "value": f"{len(cases):,}"},
         {"label": "With a known truth", "value": f"{known:,}"},
         {"label": "With a reader who can be asked", "value": f"{int(cases.available.any(-1).sum()):,}"},
-        {"label": "Sent to a reader", "value": sent_of_all, "help": trial.sent_share(tried)},
+        {"label": "Sent to a reader", "value": sent_of_all, "help": own_table.sent_share(tried)},
     ]
 )
 
@@ -101,20 +107,20 @@ with st.expander("The figures", icon=":material/table:"):
     )
 
 st.subheader("Would it have been right?", anchor=False)
-judged = trial.judge(tried)
+judged = own_table.judge(tried)
 if judged.empty:
     st.info(texts.NOT_JUDGED, icon=":material/help:")
 else:
     counted = int(judged["n"].iloc[0])
     if counted < len(cases):
         st.info(texts.PARTLY_JUDGED.format(counted=counted, cases=len(cases)), icon=":material/info:")
-    words = trial.told(judged).assign(metric=judged["metric"].map(METRIC_NAMES))
+    words = own_table.told(judged).assign(metric=judged["metric"].map(METRIC_NAMES))
     titles = {"metric": "Metric", "run": tried.outcome.title, "ai": "AI alone", "difference": "Difference"}
     widgets.data_table(words, key="own_metrics", alt_text="Metrics of the run and of the AI alone", columns=titles)
-    st.caption(texts.JUDGED.format(n=counted, resamples=f"{trial.resamples_for(counted):,}"))
+    st.caption(texts.JUDGED.format(n=counted, resamples=f"{own_table.resamples_for(counted):,}"))
 
 st.subheader("Who would read what?", anchor=False)
-load = roster.load(tried.outcome, cases, resample_weights(cases, trial.resamples_for(len(cases))))
+load = roster.load(tried.outcome, cases, resample_weights(cases, own_table.resamples_for(len(cases))))
 widgets.chart(
     reader_figures.load(load), table=load, key="own_load", alt_text="Cases each reader would get",
     note=roster.busiest(load),

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import HealthCheck, settings
 from places import DATA
 
-from mpd2.cohort import Cohort
-from mpd2.groups import Groups, fit_groups
-from mpd2.table import load_cohort
+from mpd2.core.cohort import Cohort
+from mpd2.core.reading import load_cohort
+from mpd2.training.groups import Groups, fit_groups
 
 # What passed once passes again: the examples follow from the code alone, and no clock judges them.
 settings.load_profile("ci")

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from tiny_study import die, tiny_study
 
-from mpd2.reproduce import Standing, play
-from mpd2.rounds import Deal, Ledger, Round
+from mpd2.study.reproduce import Standing, play
+from mpd2.study.rounds import Deal, Ledger, Round
 
 ROUNDS = [Round(method, Deal(number)) for number in (0, 1) for method in ("ai", "mao")]
 WHOLE = 2

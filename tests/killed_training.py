@@ -9,9 +9,9 @@ from pathlib import Path
 
 from toy import toy_problem
 
-from mpd2.checkpoints import checkpointing
-from mpd2.config import PAPER
-from mpd2.training import Progress, train
+from mpd2.training.checkpoints import checkpointing
+from mpd2.training.config import PAPER
+from mpd2.training.loop import Progress, train
 
 COHORT = toy_problem(90).cohort
 CONFIGS = [

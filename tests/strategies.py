@@ -6,9 +6,9 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mpd2.cohort import SPLITS, UNKNOWN, Cohort
-from mpd2.manifest import ClinicalCosts, CohortEntry, Manifest, Reader
-from mpd2.policy import Policy
+from mpd2.core.cohort import SPLITS, UNKNOWN, Cohort
+from mpd2.core.manifest import ClinicalCosts, CohortEntry, Manifest, Reader
+from mpd2.core.policy import Policy
 
 SHARES = st.floats(0, 1)
 FEW_READERS = st.integers(1, 6)

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import cohen_kappa_score
 from strategies import cohorts
 
-from mpd2.agreement import AI, FEWEST, against_ai, agreement, kappa
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.intervals import resample_weights
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.evaluation.agreement import AI, FEWEST, against_ai, agreement, kappa
+from mpd2.evaluation.intervals import resample_weights
 
 
 def pair(rows, first, second):

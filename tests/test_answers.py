@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mpd2.answers import LAPSE, NEWCOMER, dependence, fit_answers, predict_answers, reader_rates
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.posterior import fit_scaler
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.methods.plus.answers import LAPSE, NEWCOMER, dependence, fit_answers, predict_answers, reader_rates
+from mpd2.methods.plus.posterior import fit_scaler
 
 
 def answers_on(train: Cohort, cohort: Cohort) -> np.ndarray:

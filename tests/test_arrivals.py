@@ -8,13 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import cohorts
 
-from mpd2.arrivals import decide_on_arrival, in_many_orders
-from mpd2.errors import UserError
-from mpd2.limits import Limits
-from mpd2.metrics import evaluate
-from mpd2.operating import desk_of
-from mpd2.planning import plan
-from mpd2.policy import Policy
+from mpd2.core.errors import UserError
+from mpd2.core.policy import Policy
+from mpd2.evaluation.metrics import evaluate
+from mpd2.planning.arrivals import decide_on_arrival, in_many_orders
+from mpd2.planning.desk import desk_of
+from mpd2.planning.limits import Limits
+from mpd2.planning.plan import plan
 
 
 @settings(max_examples=40)

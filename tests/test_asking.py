@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from strategies import made_up_manifest
 
-from mpd2.arrays import Floats
-from mpd2.asking import CHAIN, CHEAPER, Outlook, Prices, chain, decide, endings, first_gain, ways
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.costs import Costs
-from mpd2.errors import UserError
-from mpd2.metrics import tally
-from mpd2.policy import NOBODY, act
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
+from mpd2.core.policy import NOBODY, act
+from mpd2.evaluation.metrics import tally
+from mpd2.methods.plus.asking import CHAIN, CHEAPER, Outlook, Prices, chain, decide, endings, first_gain, ways
 
 INSIDE = st.floats(0.02, 0.98)
 

@@ -10,14 +10,14 @@ import pytest
 import torch
 from torch import Tensor
 
-from mpd2 import losses
-from mpd2.bench.train import Stopwatch, bench_training, peak_megabytes
-from mpd2.bench.usual import UsualRouter, UsualTraining, total_loss
-from mpd2.cohort import Cohort
-from mpd2.config import PAPER, Config
-from mpd2.examples import Course, Examples, prepare
-from mpd2.router import Normaliser, Weights, initial_weights, soft_policy
-from mpd2.training import train
+from mpd2.cli.bench.train import Stopwatch, bench_training, peak_megabytes
+from mpd2.cli.bench.usual import UsualRouter, UsualTraining, total_loss
+from mpd2.core.cohort import Cohort
+from mpd2.training import losses
+from mpd2.training.config import PAPER, Config
+from mpd2.training.inputs import Course, Examples, prepare
+from mpd2.training.loop import train
+from mpd2.training.network import Normaliser, Weights, initial_weights, soft_policy
 
 TINY = PAPER.but(network__width=8, training__epochs=2, training__warm_up=0)
 PARTS = {"weight": "0.weight", "bias": "0.bias", "scale": "2.weight", "shift": "2.bias"}
@@ -135,7 +135,7 @@ def test_the_same_weights_give_the_same_gradient(course: Course, seed: int) -> N
 
 
 def test_training_is_the_usual_loop_with_torchs_own_optimiser(cohort: Cohort, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mpd2.streams.gate_noise", lambda seeds, _, *shape: np.zeros((len(seeds), *shape)))
+    monkeypatch.setattr("mpd2.core.rng.gate_noise", lambda seeds, _, *shape: np.zeros((len(seeds), *shape)))
     # One batch an epoch, so that the order of cases plays no part; no regulariser, so that shut gates play none.
     config = TINY.but(network__dropout=0.0, training__batch_size=len(cohort), training__epochs=4, training__warm_up=3,
                       training__learning_rate=0.01, objective__gsdp_weight=0.0, objective__rank_weight=0.0,

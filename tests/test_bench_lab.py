@@ -5,11 +5,10 @@ from __future__ import annotations
 import pytest
 from small_table import small_table
 
-from mpd2.bench import lab
 from mpd2.cli.arguments import parser
-from mpd2.cli.bench import describe_lab
-from mpd2.jobs.folder import PLACE, Workshop
-from mpd2.table import load_cohort
+from mpd2.cli.bench import describe_lab, lab
+from mpd2.core.reading import load_cohort
+from mpd2.lab.jobs.folder import PLACE, Workshop
 
 FOUND = {
     "press_to_first_epoch_on_screen_seconds": 2.34,

@@ -4,11 +4,11 @@ import os
 
 import pytest
 
-from mpd2.bench.ui import Server, Step, browsing, medians, spreads
-from mpd2.bench.watch import Moment
 from mpd2.cli.arguments import parser
 from mpd2.cli.bench import describe_ui
-from mpd2.errors import UserError
+from mpd2.cli.bench.ui import Server, Step, browsing, medians, spreads
+from mpd2.cli.bench.watch import Moment
+from mpd2.core.errors import UserError
 
 
 def moment(rest: float) -> Moment:

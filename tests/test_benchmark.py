@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mpd2.arrays import Ints
-from mpd2.cohort import Cohort
+from mpd2.core.arrays import Ints
+from mpd2.core.cohort import Cohort
 
 SPLIT_SIZES = {
     "refuge": {"train": 400, "val": 400, "test": 400},

@@ -7,15 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mpd2 import cards, dayplan
-from mpd2.cards import CELL, LINE
-from mpd2.course import SHOWN, STEPS, Course, course_of
-from mpd2.findings import Estimate
-from mpd2.intervals import resample_weights
-from mpd2.limits import Limits
-from mpd2.operating import Desk, desk_of
-from mpd2.policy import Policy
-from mpd2.setting import Setting
+from mpd2.core.policy import Policy
+from mpd2.evaluation.intervals import resample_weights
+from mpd2.planning import dayplan
+from mpd2.planning.budget_sweep import SHOWN, STEPS, Course, course_of
+from mpd2.planning.day import Setting
+from mpd2.planning.desk import Desk, desk_of
+from mpd2.planning.limits import Limits
+from mpd2.present.words import budget
+from mpd2.present.words.budget import CELL, LINE
+from mpd2.study.claims import Estimate
 
 TEXTS = 3  # of a number's figure, and of its change
 
@@ -53,35 +54,35 @@ def of(metric: str, texts: list[str]) -> list[str]:
 
 def test_what_is_sent_beforehand_is_what_the_server_says_at_every_place(desk, kind, weights, course):
     start = judged(desk, kind.with_budget(0.25), weights)
-    figures, changes = cards.figures_along(course, many=True), cards.changes_along(course, start)
+    figures, changes = budget.figures_along(course, many=True), budget.changes_along(course, start)
     for place, (figure, change) in enumerate(zip(figures.split(LINE), changes.split(LINE), strict=True)):
-        told = cards.told(start, judged(desk, kind.with_budget(place / STEPS), weights), many=True)
+        told = budget.told(start, judged(desk, kind.with_budget(place / STEPS), weights), many=True)
         assert (figure.split(CELL), change.split(CELL)) == told
     assert place == STEPS
 
 
 def test_back_at_the_start_nothing_has_changed(desk, kind, weights, course):
     start = judged(desk, kind.with_budget(0.25), weights)
-    lines = cards.changes_along(course, start).split(LINE)
+    lines = budget.changes_along(course, start).split(LINE)
     assert lines[STEPS // 4].split(CELL) == ["no change", "", ""] * len(SHOWN)
     assert sum("no change" in line for line in lines) == 1
     own = judged(desk, replace(kind, limits=Limits()), weights)
-    assert "no change" not in cards.changes_along(course, own)
+    assert "no change" not in budget.changes_along(course, own)
 
 
 def test_each_number_has_its_interval_and_what_there_is_more_to_say():
     told = dict.fromkeys(SHOWN, Estimate(0.1784, 0.163, 0.193))
-    texts = cards.figures_at(told, sent=5, readings=9)
+    texts = budget.figures_at(told, sent=5, readings=9)
     assert of("TotalCost", texts) == ["0.178", "95\xa0% 0.163 to 0.193", ""]
     assert of("DeferSoft", texts) == ["17.8\xa0%", "95\xa0% 16.3 to 19.3\xa0%", ""]
     assert of("Defer", texts)[-1] == "9 readings of 5 cases"
-    assert of("Defer", cards.figures_at(told, sent=5, readings=None))[-1] == ""
+    assert of("Defer", budget.figures_at(told, sent=5, readings=None))[-1] == ""
 
 
 def test_a_change_is_judged_by_its_direction_and_by_chance():
     less = dict.fromkeys(SHOWN, Estimate(-0.02, -0.03, -0.01))
     unsure = dict.fromkeys(SHOWN, Estimate(0.02, 0.0, 0.04))
-    assert of("TotalCost", cards.changes_at(less)) == ["Δ −0.020", "−0.030 to −0.010", "better"]
-    assert of("Sens", cards.changes_at(less)) == ["Δ −2.0 points", "−3.0 to −1.0", "worse"]
-    assert of("F1", cards.changes_at(unsure))[-1] == "within chance"
-    assert of("Defer", cards.changes_at(less))[-1] == of("DeferSoft", cards.changes_at(less))[-1] == ""
+    assert of("TotalCost", budget.changes_at(less)) == ["Δ −0.020", "−0.030 to −0.010", "better"]
+    assert of("Sens", budget.changes_at(less)) == ["Δ −2.0 points", "−3.0 to −1.0", "worse"]
+    assert of("F1", budget.changes_at(unsure))[-1] == "within chance"
+    assert of("Defer", budget.changes_at(less))[-1] == of("DeferSoft", budget.changes_at(less))[-1] == ""

@@ -5,9 +5,9 @@ from datetime import date
 import numpy as np
 import pandas as pd
 
-from mpd2.explain import INPUT_NAMES
-from mpd2.exports.briefing import Stamp
-from mpd2.exports.case_sheet import WARNING, case_sheet
+from mpd2.evaluation.explain import INPUT_NAMES
+from mpd2.present.documents.briefing import Stamp
+from mpd2.present.documents.case_sheet import WARNING, case_sheet
 
 STAMP = Stamp("Router", "a test case of One", 1, "0123456789abcdef", "1.2.3", date(2026, 3, 4))
 ACTIONS = pd.DataFrame({

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tiny_study import NAMES, tiny_tables
 
-from mpd2.catalogue import DIGITS, TABLES, read_table
-from mpd2.errors import UserError
-from mpd2.studies import BUDGETS, OBJECTIVE, ROUTERS
+from mpd2.core.errors import UserError
+from mpd2.study.catalogue import DIGITS, TABLES, read_table
+from mpd2.study.definition import BUDGETS, OBJECTIVE, ROUTERS
 
 
 def test_tables_of_methods_hold_every_contender() -> None:

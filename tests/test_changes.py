@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import cohorts, policies
 
-from mpd2.changes import GAINED, LOST, in_short, in_words, load_change, moved, moved_summary
-from mpd2.cohort import UNKNOWN
-from mpd2.errors import UserError
-from mpd2.metrics import COUNTS, tally
-from mpd2.policy import NOBODY, Decisions, act, route
+from mpd2.core.cohort import UNKNOWN
+from mpd2.core.errors import UserError
+from mpd2.core.policy import NOBODY, Decisions, act, route
+from mpd2.evaluation.metrics import COUNTS, tally
+from mpd2.planning.changes import GAINED, LOST, in_short, in_words, load_change, moved, moved_summary
 
 
 @settings(max_examples=60)

@@ -16,9 +16,9 @@ from disk import full_disk, names
 from killed_training import COHORT, CONFIGS, LAST_WHOLE
 from safetensors.torch import save_file
 
-from mpd2.checkpoints import checkpointing, load_checkpoint, save_checkpoint
-from mpd2.errors import Cancelled, UserError
-from mpd2.training import Progress, Trained, TrainingState, train
+from mpd2.core.errors import Cancelled, UserError
+from mpd2.training.checkpoints import checkpointing, load_checkpoint, save_checkpoint
+from mpd2.training.loop import Progress, Trained, TrainingState, train
 
 HERE = Path(__file__).parent
 CPU = torch.device("cpu")

@@ -22,13 +22,13 @@ from small_table import small_table
 from mpd2.cli import bench, main
 from mpd2.cli.arguments import parser
 from mpd2.cli.train import population
-from mpd2.config import PRESETS, Config
-from mpd2.devices import DEVICES
-from mpd2.metrics import METRICS, by_cohort, evaluate
-from mpd2.policy import route
-from mpd2.runs import load_predictions, load_run
-from mpd2.table import load_cohort
-from mpd2.training import Callback, Progress
+from mpd2.core.policy import route
+from mpd2.core.reading import load_cohort
+from mpd2.core.runs import load_predictions, load_run
+from mpd2.evaluation.metrics import METRICS, by_cohort, evaluate
+from mpd2.training.config import PRESETS, Config
+from mpd2.training.devices import DEVICES
+from mpd2.training.loop import Callback, Progress
 
 ROOT = Path(__file__).parents[1]
 TINY = {"network": {"width": 8}, "training": {"epochs": 2, "warm_up": 0, "learning_rate": 0.01}}

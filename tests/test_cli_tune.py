@@ -14,11 +14,11 @@ from optuna.trial import TrialState
 from small_table import small_table
 
 from mpd2.cli import main
-from mpd2.config import STUDIO, parse_config
-from mpd2.runs import load_run
-from mpd2.sweep import TABLE
-from mpd2.tuning.storage import connected
-from mpd2.tuning.study import load_study
+from mpd2.core.runs import load_run
+from mpd2.lab.sweep import TABLE
+from mpd2.lab.tuning.storage import connected
+from mpd2.lab.tuning.study import load_study
+from mpd2.training.config import STUDIO, parse_config
 
 ROOT = Path(__file__).parents[1]
 TOLD = (TrialState.COMPLETE, TrialState.PRUNED)

@@ -13,12 +13,12 @@ import pytest
 from dask_machines import Machines, machines
 from toy import toy_problem
 
-from mpd2.cluster import Here, pool
-from mpd2.config import PAPER
-from mpd2.errors import UserError
-from mpd2.runs import WEIGHTS
-from mpd2.studies import CONDITIONS
-from mpd2.sweep import TABLE, crews_of, sweep
+from mpd2.core.errors import UserError
+from mpd2.core.runs import WEIGHTS
+from mpd2.lab.cluster import Here, pool
+from mpd2.lab.sweep import TABLE, crews_of, sweep
+from mpd2.study.definition import CONDITIONS
+from mpd2.training.config import PAPER
 
 COHORT = toy_problem(90).cohort
 BASE = PAPER.but(network__width=6, training__batch_size=10, training__epochs=40, training__warm_up=1)
@@ -112,7 +112,7 @@ def test_without_an_address_processes_on_this_machine_do_the_work():
 
 
 def test_a_scheduler_that_does_not_answer_is_named(monkeypatch):
-    monkeypatch.setattr("mpd2.cluster.REACHED", 0.5)
+    monkeypatch.setattr("mpd2.lab.cluster.REACHED", 0.5)
     for address in ("tcp://127.0.0.1:1", "nonsense"):
         message = f"scheduler: no answer from {address}; expected the address"
         with pytest.raises(UserError, match=message), pool(address, 1):

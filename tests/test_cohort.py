@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from strategies import cohorts
 
-from mpd2.cohort import STATE, UNKNOWN, Cohort
-from mpd2.errors import EmptyCohort, UserError
+from mpd2.core.cohort import STATE, UNKNOWN, Cohort
+from mpd2.core.errors import EmptyCohort, UserError
 
 ALIGNED = ("ids", "source", "split", "state", "horizontal_cdr", "truth", "decisions", "available")
 

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
-from mpd2.config import PAPER, PRESETS, Config, parse_config
-from mpd2.errors import UserError
+from mpd2.core.errors import UserError
+from mpd2.training.config import PAPER, PRESETS, Config, parse_config
 
 CHANGES = st.fixed_dictionaries(
     {},

@@ -10,9 +10,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import cohorts
 
-from mpd2.cohort import STATE, UNKNOWN, Cohort
-from mpd2.costs import Costs
-from mpd2.errors import UserError
+from mpd2.core.cohort import STATE, UNKNOWN, Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
 
 
 def three_cases(small_cohort: Cohort) -> Cohort:

@@ -12,14 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import cohorts, policies
 
-from mpd2 import curves
-from mpd2.cohort import Cohort
-from mpd2.errors import UserError
-from mpd2.evidence import Evidence, Outcome
-from mpd2.intervals import resample_weights
-from mpd2.metrics import evaluate
-from mpd2.policy import NOBODY, RULES, Decisions, Policy, Rule, route
-from mpd2.tables import overall
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.policy import NOBODY, RULES, Decisions, Policy, Rule, route
+from mpd2.evaluation import curves
+from mpd2.evaluation.evidence import Evidence, Outcome
+from mpd2.evaluation.intervals import resample_weights
+from mpd2.evaluation.metrics import evaluate
+from mpd2.evaluation.tables import overall
 
 MEMBERS = 3
 

@@ -7,16 +7,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mpd2 import dayplan
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.dayplan import COMPARED, FIGURES, SOFT
-from mpd2.intervals import paired_difference, resample_weights, summary
-from mpd2.limits import Limits
-from mpd2.metrics import METRICS, evaluate
-from mpd2.operating import Desk, desk_of
-from mpd2.policy import NOBODY, Endings, Policy, route
-from mpd2.reliability import expected_costs, fit_errors
-from mpd2.setting import Setting
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.error_rates import expected_costs, fit_errors
+from mpd2.core.policy import NOBODY, Endings, Policy, route
+from mpd2.evaluation.intervals import paired_difference, resample_weights, summary
+from mpd2.evaluation.metrics import METRICS, evaluate
+from mpd2.planning import dayplan
+from mpd2.planning.day import Setting
+from mpd2.planning.dayplan import COMPARED, FIGURES, SOFT
+from mpd2.planning.desk import Desk, desk_of
+from mpd2.planning.limits import Limits
 
 
 @pytest.fixture(scope="module")

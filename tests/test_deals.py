@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import cohorts
 
-from mpd2.cohort import Cohort
-from mpd2.deals import newcomer, resplit
-from mpd2.errors import UserError
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.splits import newcomer, resplit
 
 LUCK = st.integers(0, 1000)
 

@@ -8,8 +8,8 @@ from types import SimpleNamespace
 import pytest
 import torch
 
-from mpd2.devices import ENOUGH_WORK, describe_devices, pick_device, threads_for
-from mpd2.errors import UserError
+from mpd2.core.errors import UserError
+from mpd2.training.devices import ENOUGH_WORK, describe_devices, pick_device, threads_for
 
 
 def pretend(monkeypatch, *, cuda: bool, mps: bool) -> None:

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from tiny_study import few_cases, tiny_tables
 
-from mpd2 import elsewhere
-from mpd2.findings import Figures
-from mpd2.guarantee import HOLDS
+from mpd2.evaluation.guarantee import HOLDS
+from mpd2.study import sentences
+from mpd2.study.claims import Figures
 
 
 @pytest.fixture
@@ -24,48 +24,48 @@ def changed(figures: Figures, table: str, rows: pd.DataFrame) -> Figures:
 
 def test_rows_are_as_wide_as_their_heads(figures: Figures) -> None:
     for rows in (
-        elsewhere.resplit_rows(figures),
-        elsewhere.rival_rows(figures),
-        elsewhere.transfer_rows(figures),
-        elsewhere.recalibration_rows(figures),
-        elsewhere.guarantee_rows(figures),
+        sentences.resplit_rows(figures),
+        sentences.rival_rows(figures),
+        sentences.transfer_rows(figures),
+        sentences.recalibration_rows(figures),
+        sentences.guarantee_rows(figures),
     ):
         assert len(rows) > 1
         assert {len(row) for row in rows} == {len(rows[0])}
 
 
 def test_the_cheapest_method_is_named_with_its_spread(figures: Figures) -> None:
-    first = elsewhere.resplit_rows(figures)[1]
-    assert f"Over 2 resplits {first[0]} costs the least: {first[2]}" in elsewhere.resplit_words(figures)
+    first = sentences.resplit_rows(figures)[1]
+    assert f"Over 2 resplits {first[0]} costs the least: {first[2]}" in sentences.resplit_words(figures)
 
 
 def test_a_difference_within_chance_beats_nobody(figures: Figures) -> None:
     rows = figures.tables["rivals"].assign(low=-1.0, high=1.0)
-    told = elsewhere.resplit_words(changed(figures, "rivals", rows))
+    told = sentences.resplit_words(changed(figures, "rivals", rows))
     assert "Of 6 other methods 0 are dearer than MPD²+ beyond chance, and 0 cheaper." in told
 
 
 def test_it_is_said_whether_anybody_was_sent_to_strangers(figures: Figures) -> None:
     rows = figures.tables["transfer"]
-    strangers = rows["metric"] == elsewhere.UNHEARD
+    strangers = rows["metric"] == sentences.UNHEARD
     some = rows.assign(value=rows["value"].where(~strangers, 0.125))
     none = rows.assign(value=rows["value"].where(~strangers, 0.0))
-    assert "Up to 12% of cases were sent to readers" in elsewhere.transfer_words(changed(figures, "transfer", some))
-    assert "Every reader had been heard" in elsewhere.transfer_words(changed(figures, "transfer", none))
+    assert "Up to 12% of cases were sent to readers" in sentences.transfer_words(changed(figures, "transfer", some))
+    assert "Every reader had been heard" in sentences.transfer_words(changed(figures, "transfer", none))
 
 
 def test_local_cases_pay_from_where_every_later_interval_is_below_0() -> None:
     def curve(*highs: float) -> pd.DataFrame:
         return pd.DataFrame({"local": [0, 10, 20, 50], "less_ai_high": highs})
 
-    assert elsewhere.pays_from(curve(0.1, -0.1, -0.1, -0.2), "less_ai") == "10"
-    assert elsewhere.pays_from(curve(-0.1, 0.1, -0.1, -0.2), "less_ai") == "20"
-    assert elsewhere.pays_from(curve(-0.1, -0.1, -0.1, 0.2), "less_ai") == "no number tried"
+    assert sentences.pays_from(curve(0.1, -0.1, -0.1, -0.2), "less_ai") == "10"
+    assert sentences.pays_from(curve(-0.1, 0.1, -0.1, -0.2), "less_ai") == "20"
+    assert sentences.pays_from(curve(-0.1, -0.1, -0.1, 0.2), "less_ai") == "no number tried"
 
 
 def test_a_broken_promise_is_counted(figures: Figures) -> None:
     rows = figures.tables["guarantee"].copy()
     rows = rows.astype({"state": object, "rate": float})
     rows.loc[:2, "state"], rows.loc[:2, "rate"] = HOLDS, [0.0, 0.0, 0.9]
-    told = elsewhere.guarantee_words(changed(figures, "guarantee", rows))
+    told = sentences.guarantee_words(changed(figures, "guarantee", rows))
     assert "promises asked for, 3 can be given; 1 of these were broken on test cases." in told

@@ -16,9 +16,9 @@ from places import DATA
 from pydantic import ValidationError
 from sklearn.manifold import trustworthiness
 
-from mpd2.cohort import STATE, UNKNOWN
-from mpd2.embedding import Map, MapParameters, fit_map, load_map, nearest, save_map
-from mpd2.errors import EmptyCohort, UserError
+from mpd2.core.cohort import STATE, UNKNOWN
+from mpd2.core.errors import EmptyCohort, UserError
+from mpd2.evaluation.map import Map, MapParameters, fit_map, load_map, nearest, save_map
 
 SHIPPED = DATA / "map"
 SMALL = MapParameters(neighbours=10, min_distance=0.1, seed=3)
@@ -291,7 +291,8 @@ def test_a_damaged_record_is_refused(benchmark, folder, text):
 
 def test_reading_a_map_and_placing_a_case_import_neither_umap_nor_what_it_needs():
     script = (
-        "import sys; from pathlib import Path; from mpd2.table import load_cohort; from mpd2.embedding import load_map;"
+        "import sys; from pathlib import Path;"
+        "from mpd2.core.reading import load_cohort; from mpd2.evaluation.map import load_map;"
         "cohort = load_cohort(Path('data/glaucoma.csv')); load_map(Path('data/map'), cohort).place(cohort.state);"
         "print(sorted({'umap', 'numba', 'pynndescent', 'sklearn', 'torch'} & set(sys.modules)))"
     )

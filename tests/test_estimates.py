@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy import stats
 
-from mpd2.estimates import estimates, mean_of, sd_of, student
+from mpd2.evaluation.estimates import estimates, mean_of, sd_of, student
 
 NUMBERS = st.integers(-1000, 1000).map(lambda thousandths: thousandths / 1000)
 MEMBERS = hnp.arrays(float, st.tuples(st.integers(1, 5), st.integers(1, 4)), elements=NUMBERS | st.just(np.nan))

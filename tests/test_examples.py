@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
 from strategies import cohorts
 
-from mpd2.cohort import STATE, UNKNOWN, Cohort, learning_split
-from mpd2.config import PAPER
-from mpd2.costs import Costs
-from mpd2.errors import EmptyCohort, UserError
-from mpd2.examples import Course, fit_anatomy, prepare, training_costs
-from mpd2.geometry import geometric_profile
-from mpd2.reliability import Errors
+from mpd2.core.cohort import STATE, UNKNOWN, Cohort, learning_split
+from mpd2.core.costs import Costs
+from mpd2.core.error_rates import Errors
+from mpd2.core.errors import EmptyCohort, UserError
+from mpd2.training.config import PAPER
+from mpd2.training.geometry import geometric_profile
+from mpd2.training.inputs import Course, fit_anatomy, prepare, training_costs
 
 SHARES = st.floats(0, 1)
 DENOISED = {"objective__expected_share": 0.5}

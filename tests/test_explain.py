@@ -11,16 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mpd2 import explain
-from mpd2.arrays import Floats
-from mpd2.cohort import STATE, UNKNOWN, Cohort
-from mpd2.config import Config
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import STATE, UNKNOWN, Cohort
+from mpd2.core.error_rates import expected_costs, fit_errors
+from mpd2.core.policy import choose
+from mpd2.core.runs import Run
+from mpd2.evaluation import explain
 from mpd2.methods import policy_of
-from mpd2.methods.router import fit_routers
-from mpd2.policy import choose
-from mpd2.reliability import expected_costs, fit_errors
-from mpd2.runs import Run
-from mpd2.worklist import mean_policy
+from mpd2.methods.mpd2_router import fit_routers
+from mpd2.planning.worklist import mean_policy
+from mpd2.training.config import Config
 
 NUMBERS = st.floats(-3, 3)
 

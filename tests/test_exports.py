@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 from pptx import Presentation
 
-from mpd2 import curves, tables
-from mpd2.evidence import Evidence, Outcome
-from mpd2.exports.briefing import Stamp, brief
-from mpd2.exports.html import to_html
-from mpd2.exports.slides import to_slides
-from mpd2.intervals import resample_weights
-from mpd2.policy import Policy, route
+from mpd2.core.policy import Policy, route
+from mpd2.evaluation import curves, tables
+from mpd2.evaluation.evidence import Evidence, Outcome
+from mpd2.evaluation.intervals import resample_weights
+from mpd2.present.documents.briefing import Stamp, brief
+from mpd2.present.documents.html import to_html
+from mpd2.present.documents.slides import to_slides
 
 NASTY = '<script>alert("1")</script> & "co"'
 STAMP = Stamp("Router", "test cases of all cohorts", 54, "0123456789abcdef", "1.2.3", date(2026, 3, 4))

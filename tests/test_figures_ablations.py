@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from mpd2.figures.ablations import budget_control, condition_name, effects, effects_of, in_words, levels
-from mpd2.figures.export import render
-from mpd2.studies import ABLATIONS, BUDGETS, CONDITIONS, TARGETS
+from mpd2.present.charts.ablations import budget_control, condition_name, effects, effects_of, in_words, levels
+from mpd2.present.charts.kit.export import render
+from mpd2.study.definition import ABLATIONS, BUDGETS, CONDITIONS, TARGETS
 
 
 def table(conditions: dict[str, object], metrics: list[str]) -> pd.DataFrame:

@@ -6,10 +6,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mpd2.cohort import STATE, Cohort
-from mpd2.explain import Attribution, attribution_frame, range_frame
-from mpd2.figures import case as figures
-from mpd2.figures.export import render
+from mpd2.core.cohort import STATE, Cohort
+from mpd2.evaluation.explain import Attribution, attribution_frame, range_frame
+from mpd2.present.charts import case as figures
+from mpd2.present.charts.kit.export import render
 
 
 @pytest.fixture(scope="module")

@@ -6,8 +6,8 @@ import altair as alt
 import pandas as pd
 import pytest
 
-from mpd2.figures.drawing import drawn_once, finished
-from mpd2.figures.export import render
+from mpd2.present.charts.kit.drawing import drawn_once, finished
+from mpd2.present.charts.kit.export import render
 
 
 @pytest.fixture

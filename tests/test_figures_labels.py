@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpd2.figures.labels import LETTER, NOWHERE, PLACES, POINT, SIZE, places
+from mpd2.present.charts.kit.labels import LETTER, NOWHERE, PLACES, POINT, SIZE, places
 
 WIDTH, HEIGHT = 300.0, 200.0
 points = st.lists(st.tuples(st.floats(0, WIDTH), st.floats(0, HEIGHT)), min_size=1, max_size=15).map(np.array)

@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mpd2 import regions, theme
-from mpd2.cohort import STATE, Cohort
-from mpd2.evidence import Evidence, Outcome
-from mpd2.figures import map as figures
-from mpd2.figures.export import render
-from mpd2.policy import Policy, route
+from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.policy import Policy, route
+from mpd2.evaluation import regions
+from mpd2.evaluation.evidence import Evidence, Outcome
+from mpd2.present.charts import map as figures
+from mpd2.present.charts.kit import theme
+from mpd2.present.charts.kit.export import render
 
 
 @pytest.fixture(scope="module")

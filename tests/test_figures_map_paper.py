@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mpd2 import regions
-from mpd2.cohort import Cohort
-from mpd2.evidence import Evidence, Outcome
-from mpd2.figures.export import render
-from mpd2.figures.map import FADED, PAINTS, PANELS
-from mpd2.figures.map_paper import for_paper
-from mpd2.policy import Policy, route
+from mpd2.core.cohort import Cohort
+from mpd2.core.policy import Policy, route
+from mpd2.evaluation import regions
+from mpd2.evaluation.evidence import Evidence, Outcome
+from mpd2.present.charts.kit.export import render
+from mpd2.present.charts.map import FADED, PAINTS, PANELS
+from mpd2.present.charts.map_print import for_paper
 
 
 @pytest.fixture(scope="module")

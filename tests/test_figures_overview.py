@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from mpd2.figures.export import render
-from mpd2.figures.overview import differences, front_in_words, tradeoff
+from mpd2.present.charts.kit.export import render
+from mpd2.present.charts.overview import differences, front_in_words, tradeoff
 
 
 @pytest.fixture

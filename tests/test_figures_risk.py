@@ -5,9 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
-from mpd2.figures import risk
-from mpd2.figures.export import render
-from mpd2.theme import AI, READER, ROUTER
+from mpd2.present.charts import risk
+from mpd2.present.charts.kit.export import render
+from mpd2.present.charts.kit.theme import AI, READER, ROUTER
 
 METHODS = {"studio": 0.1, "ai": 0.6, "mean-reader": 0.25, "mao": 0.11, "verma": 0.12}
 

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 from tiny_study import tiny_tables
 
-from mpd2.figures import robustness
-from mpd2.figures.drawing import Drawing
-from mpd2.figures.export import render
-from mpd2.resplits import METRICS
+from mpd2.present.charts import robustness
+from mpd2.present.charts.kit.drawing import Drawing
+from mpd2.present.charts.kit.export import render
+from mpd2.study.resplits import METRICS
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from mpd2.figures.sparkline import HEIGHT, MARGIN, WIDTH, sparkline
+from mpd2.present.charts.kit.sparkline import HEIGHT, MARGIN, WIDTH, sparkline
 
 SVG = "{http://www.w3.org/2000/svg}"
 

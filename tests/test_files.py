@@ -8,8 +8,8 @@ import os
 import pytest
 from disk import full_disk, names
 
-from mpd2.errors import Cancelled, UserError
-from mpd2.files import digest, remove_drafts, replacing, replacing_folder
+from mpd2.core.errors import Cancelled, UserError
+from mpd2.core.files import digest, remove_drafts, replacing, replacing_folder
 
 
 def write_file(target, text: str, error: type[BaseException] | None = None) -> None:

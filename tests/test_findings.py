@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_study import few_cases, tiny_tables
 
-from mpd2 import findings
-from mpd2.findings import (
+from mpd2.study import claims
+from mpd2.study.claims import (
     FAILS,
     HARDLY,
     HOLDS,
@@ -23,7 +23,7 @@ from mpd2.findings import (
     Figures,
     verdict,
 )
-from mpd2.studies import BUDGETS, PAPER_RUN, ROUTERS, TARGETS
+from mpd2.study.definition import BUDGETS, PAPER_RUN, ROUTERS, TARGETS
 
 Tables = dict[str, pd.DataFrame]
 Put = Callable[..., None]
@@ -147,7 +147,7 @@ def found(check: str, router: str, so: int, spread: float) -> str:
                 rows[column] = rows[column].astype(float).mask(there, value + end)
 
     globals()[check](put, router, so)
-    return getattr(findings, check)(Figures(tables, few_cases().manifest), router).verdict
+    return getattr(claims, check)(Figures(tables, few_cases().manifest), router).verdict
 
 
 CLAIMS = [claim.check.__name__ for claim in (*OF_ROUTERS, *OF_THE_OBJECTIVE)]
@@ -169,15 +169,15 @@ def test_all_readers_are_beaten_or_not(wins: object, wins_all: float, word: str)
     tables = tiny_tables()
     rows = tables["wins"].assign(wins_all=wins_all, wins=tables["wins"]["n"] if wins == "n" else wins)
     figures = Figures({**tables, "wins": rows}, few_cases().manifest)
-    assert findings.beats_every_reader(figures, PAPER_RUN).verdict == word
+    assert claims.beats_every_reader(figures, PAPER_RUN).verdict == word
 
 
 def test_the_text_says_what_the_tables_say() -> None:
     figures = Figures(tiny_tables(), few_cases().manifest)
     total = figures.of("overall", metric="TotalCost")
-    text = findings.cheapest(figures, PAPER_RUN).text
+    text = claims.cheapest(figures, PAPER_RUN).text
     assert text.startswith(f"TotalCost {total[PAPER_RUN].value:.3f}, ")
     assert all(figures.titles[name] in text for name in figures.compared)
     assert figures.compared == ["ai", "mao", "keswani"]
     wins = tiny_tables()["wins"].set_index("method").loc[PAPER_RUN]
-    assert f"Ahead in {wins['wins']} of 12 pairings" in findings.beats_every_reader(figures, PAPER_RUN).text
+    assert f"Ahead in {wins['wins']} of 12 pairings" in claims.beats_every_reader(figures, PAPER_RUN).text

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mpd2.geometry import geometric_profile
+from mpd2.training.geometry import geometric_profile
 
 DECAYS = st.lists(st.floats(0.01, 0.99), min_size=1, max_size=6).map(tuple)
 

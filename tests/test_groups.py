@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from strategies import cohorts
 
-from mpd2.cohort import STATE
-from mpd2.errors import EmptyCohort
-from mpd2.groups import (
+from mpd2.core.cohort import STATE
+from mpd2.core.errors import EmptyCohort
+from mpd2.training.groups import (
     SMALLEST_CLUSTER,
     SMALLEST_FAMILY,
     cluster_centroids,
@@ -91,7 +91,7 @@ def test_a_small_family_joins_the_nearest_large_one():
 
 
 def test_rare_masks_follow_the_most_similar_frequent_one(monkeypatch):
-    monkeypatch.setattr("mpd2.groups.MOST_MASKS", 2)
+    monkeypatch.setattr("mpd2.training.groups.MOST_MASKS", 2)
     nobody, everyone = np.zeros(10, bool), np.ones(10, bool)
     few, many = np.arange(10) < 2, np.arange(10) < 8
     available = np.array([nobody] * 30 + [everyone] * 20 + [few] * 3 + [many] * 2)

@@ -10,10 +10,11 @@ from hypothesis.extra import numpy as hnp
 from mapie.risk_control import FWERFixedSequenceTesting, control_fwer
 from strategies import cohorts, policies
 
-from mpd2.cohort import Cohort
-from mpd2.errors import UserError
-from mpd2.evidence import Evidence, Outcome
-from mpd2.guarantee import (
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.policy import Endings, Policy, choose, route
+from mpd2.evaluation.evidence import Evidence, Outcome
+from mpd2.evaluation.guarantee import (
     AMONG,
     CONFIDENCE,
     FOUND,
@@ -35,7 +36,6 @@ from mpd2.guarantee import (
     promise,
     redrawn,
 )
-from mpd2.policy import Endings, Policy, choose, route
 
 LEVEL = 0.1
 OFTEN = 400

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from toy import toy_problem
 
-from mpd2.costs import Costs
+from mpd2.core.costs import Costs
+from mpd2.core.policy import Policy, choose
 from mpd2.methods.hemmer import FEE_WEIGHTS, Hemmer, team, team_loss
 from mpd2.methods.stacked import to_cases
-from mpd2.policy import Policy, choose
 
 COHORT = toy_problem(300).cohort
 COSTS = COHORT.manifest.default_costs()

@@ -12,11 +12,19 @@ from hypothesis.extra import numpy as hnp
 from scipy import stats
 from strategies import cohorts
 
-from mpd2.cohort import Cohort
-from mpd2.errors import UserError
-from mpd2.intervals import bootstrap, observed, paired_difference, percentiles, resample_weights, summary, wilson
-from mpd2.metrics import BETTER, COUNTS, METRICS, Tally, metrics_of, tally
-from mpd2.policy import NOBODY, Decisions, Policy, route
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.policy import NOBODY, Decisions, Policy, route
+from mpd2.evaluation.intervals import (
+    bootstrap,
+    observed,
+    paired_difference,
+    percentiles,
+    resample_weights,
+    summary,
+    wilson,
+)
+from mpd2.evaluation.metrics import BETTER, COUNTS, METRICS, Tally, metrics_of, tally
 
 
 def random_tally(cohort: Cohort, members: int, seed: int = 0) -> Tally:

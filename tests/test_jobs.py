@@ -17,18 +17,18 @@ import pytest
 from disk import full_disk, names
 from small_table import small_table
 
-from mpd2.cohort import Cohort
-from mpd2.config import PAPER
-from mpd2.errors import UserError
-from mpd2.jobs import crew, keeper, plan, queue, search, worker
-from mpd2.jobs.folder import CHECKPOINT, HISTORY, PLACE, ROOT, Job, Order, Search, Status, Workshop, all_jobs
-from mpd2.jobs.history import read_history
-from mpd2.methods.router import fit_routers
-from mpd2.runs import load_predictions, load_run
-from mpd2.table import load_cohort
-from mpd2.tuning import tables
-from mpd2.tuning.storage import connect
-from mpd2.tuning.study import load_study
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.reading import load_cohort
+from mpd2.core.runs import load_predictions, load_run
+from mpd2.lab.jobs import crew, keeper, orders, queue, search, worker
+from mpd2.lab.jobs.folder import CHECKPOINT, HISTORY, PLACE, ROOT, Job, Order, Search, Status, Workshop, all_jobs
+from mpd2.lab.jobs.history import read_history
+from mpd2.lab.tuning import tables
+from mpd2.lab.tuning.storage import connect
+from mpd2.lab.tuning.study import load_study
+from mpd2.methods.mpd2_router import fit_routers
+from mpd2.training.config import PAPER
 
 PATIENCE = 120  # seconds, on a busy machine
 QUICK = PAPER.but(
@@ -62,8 +62,8 @@ def place(tmp_path, monkeypatch) -> Iterator[Workshop]:
 def order(cohort, table) -> Callable[..., Order]:
     def make(config=QUICK, seeds=2, **more) -> Order:
         costs = cohort.manifest.default_costs()
-        start = plan.Start("paper", "MPD² (paper)", PAPER, costs)
-        made = plan.training(plan.Wish(start, config, costs, title="mine"), seeds, table, cohort)
+        start = orders.Start("paper", "MPD² (paper)", PAPER, costs)
+        made = orders.training(orders.Wish(start, config, costs, title="mine"), seeds, table, cohort)
         return made.model_copy(update=more)
 
     return make
@@ -150,7 +150,7 @@ def test_a_killed_worker_is_replaced_and_ends_with_the_same_weights(place, order
 def test_a_job_goes_on_when_the_server_that_started_it_is_gone(place, order, tmp_path):
     (tmp_path / "order.json").write_text(order(LONG).model_dump_json())
     server = (
-        "import os, sys; from mpd2.jobs import queue; from mpd2.jobs.folder import Order, Workshop;"
+        "import os, sys; from mpd2.lab.jobs import queue; from mpd2.lab.jobs.folder import Order, Workshop;"
         "order = Order.model_validate_json(open(sys.argv[1]).read());"
         "queue.submit(order, Workshop.here()); os.kill(os.getpid(), 9)"
     )
@@ -207,8 +207,8 @@ def test_a_search_is_stopped_and_gone_on_with_to_its_last_trial(place, cohort, t
     monkeypatch.setattr(queue, "RUNNING", 0)  # the worker is this process
     monkeypatch.setattr(search, "BATCH", 2)
     costs = cohort.manifest.default_costs()
-    wish = plan.Wish(plan.Start("paper", "MPD²", PAPER, costs), QUICK.but(training__epochs=2), costs)
-    job = queue.submit(plan.tuning(wish, Search(study="mine", trials=4), table, cohort), place)
+    wish = orders.Wish(orders.Start("paper", "MPD²", PAPER, costs), QUICK.but(training__epochs=2), costs)
+    job = queue.submit(orders.tuning(wish, Search(study="mine", trials=4), table, cohort), place)
     write = Job.write
 
     def stop_in_the_second_batch(job: Job, status: Status) -> None:
@@ -260,9 +260,9 @@ def test_what_would_keep_the_server_busy_is_refused(order, seeds, epochs, told):
 
 def test_a_device_that_is_not_there_is_refused(cohort, table):
     costs = cohort.manifest.default_costs()
-    wish = plan.Wish(plan.Start("paper", "MPD²", PAPER, costs), QUICK, costs, device="quantum")
+    wish = orders.Wish(orders.Start("paper", "MPD²", PAPER, costs), QUICK, costs, device="quantum")
     with pytest.raises(UserError, match="device: found 'quantum'"):
-        plan.training(wish, 1, table, cohort)
+        orders.training(wish, 1, table, cohort)
 
 
 def test_a_full_queue_is_refused_and_its_jobs_can_be_cancelled(place, order, monkeypatch):

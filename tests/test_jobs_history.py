@@ -10,13 +10,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpd2.config import PAPER
-from mpd2.errors import UserError
-from mpd2.figures import training as figures
-from mpd2.jobs import grid, plan
-from mpd2.jobs.folder import Order
-from mpd2.jobs.history import MOST_POINTS, History, appending, read_history
-from mpd2.training import LOGGED
+from mpd2.core.errors import UserError
+from mpd2.lab.jobs import grid, orders
+from mpd2.lab.jobs.folder import Order
+from mpd2.lab.jobs.history import MOST_POINTS, History, appending, read_history
+from mpd2.present.charts import training as figures
+from mpd2.training.config import PAPER
+from mpd2.training.loop import LOGGED
 
 READERS = 3
 
@@ -106,8 +106,8 @@ def order(benchmark) -> Callable[..., Order]:
     costs = benchmark.manifest.default_costs()
 
     def make(config=PAPER, budgets=(0.5, None)) -> Order:
-        wish = plan.Wish(plan.Start("paper", "MPD² (paper)", PAPER, costs), config, costs)
-        return plan.grid(wish, budgets, 2, Path("table.csv"), benchmark)
+        wish = orders.Wish(orders.Start("paper", "MPD² (paper)", PAPER, costs), config, costs)
+        return orders.grid(wish, budgets, 2, Path("table.csv"), benchmark)
 
     return make
 

@@ -12,15 +12,15 @@ import pytest
 from disk import names
 from toy import toy_problem
 
-from mpd2.config import PAPER
-from mpd2.errors import UserError
-from mpd2.jobs import plan, shelf
-from mpd2.jobs.folder import Search, Workshop
-from mpd2.jobs.grid import evidence, one_cell
-from mpd2.jobs.search import keep_preset, kept_presets
+from mpd2.core.errors import UserError
+from mpd2.core.runs import annotate, load_predictions, load_run, save_run
+from mpd2.lab.jobs import orders, own_runs
+from mpd2.lab.jobs.folder import Search, Workshop
+from mpd2.lab.jobs.grid import evidence, one_cell
+from mpd2.lab.jobs.search import keep_preset, kept_presets
 from mpd2.methods import policy_of
-from mpd2.methods.router import fit_routers
-from mpd2.runs import annotate, load_predictions, load_run, save_run
+from mpd2.methods.mpd2_router import fit_routers
+from mpd2.training.config import PAPER
 
 COHORT = toy_problem(90).cohort
 CELLS = ["with both", "without both"]
@@ -50,47 +50,47 @@ def place(tmp_path, grid_run) -> Workshop:
 def test_own_runs_say_what_they_are_and_what_is_none_is_passed_over(place):
     (place.runs / "tuning.db").write_text("")
     (place.runs / "empty").mkdir()
-    (run,) = shelf.own_runs(place)
+    (run,) = own_runs.own_runs(place)
     assert (run.name, run.title, run.kind, run.routers) == ("one", "a grid", "grid", 4)
-    assert shelf.described("nobody", place) is None
-    assert shelf.own_runs(Workshop(place.jobs, place.runs / "nowhere")) == []
+    assert own_runs.described("nobody", place) is None
+    assert own_runs.own_runs(Workshop(place.jobs, place.runs / "nowhere")) == []
 
 
 def test_a_new_name_is_seen_at_once_and_the_run_stays_whole(place):
-    shelf.rename("one", " mine ", place, {"yours"})
-    assert shelf.own_runs(place)[0].title == "mine"
+    own_runs.rename("one", " mine ", place, {"yours"})
+    assert own_runs.own_runs(place)[0].title == "mine"
     assert load_run(place.runs / "one").notes["conditions"] == [cell for cell in CELLS for _ in range(2)]
 
 
 @pytest.mark.parametrize(("title", "told"), [("yours", "is taken"), ("  ", "found 0"), ("x" * 81, "found 81")])
 def test_a_name_that_is_taken_empty_or_endless_is_refused(place, title, told):
     with pytest.raises(UserError, match=told):
-        shelf.rename("one", title, place, {"yours"})
+        own_runs.rename("one", title, place, {"yours"})
 
 
 def test_a_deleted_run_leaves_nothing_and_cannot_be_deleted_twice(place):
-    shelf.delete("one", place)
+    own_runs.delete("one", place)
     assert names(place.runs) == []
     with pytest.raises(UserError, match="there is no such run"):
-        shelf.delete("one", place)
+        own_runs.delete("one", place)
 
 
 def test_an_exported_run_can_be_read_where_it_is_unpacked(place, tmp_path):
-    with zipfile.ZipFile(io.BytesIO(shelf.zipped("one", place))) as archive:
+    with zipfile.ZipFile(io.BytesIO(own_runs.zipped("one", place))) as archive:
         archive.extractall(tmp_path / "elsewhere")
     run = load_run(tmp_path / "elsewhere" / "one")
     assert load_predictions(tmp_path / "elsewhere" / "one", run, COHORT).defer.shape == (4, len(COHORT))
 
 
 def test_more_runs_than_can_be_looked_through_are_refused(place, monkeypatch):
-    monkeypatch.setattr(shelf, "MOST_RUNS", 1)
+    monkeypatch.setattr(own_runs, "MOST_RUNS", 1)
     with pytest.raises(UserError, match="found 1 own runs, expected fewer than 1"):
-        shelf.check_room(place)
+        own_runs.check_room(place)
 
 
 def test_a_cell_of_a_grid_becomes_a_run_with_the_same_policy(place, grid_run):
     policy = policy_of(grid_run, COHORT)
-    shelf.keep_cell("one", grid_run, policy, CELLS[1], "a cell", COHORT, place)
+    own_runs.keep_cell("one", grid_run, policy, CELLS[1], "a cell", COHORT, place)
     run = load_run(place.runs / "one-2")
     assert (run.members, run.notes["title"], run.notes["kind"]) == (2, "a cell", "train")
     np.testing.assert_array_equal(policy_of(run, COHORT).defer, policy.defer[2:])
@@ -122,13 +122,13 @@ def test_a_preset_is_kept_by_a_safe_name_and_other_files_are_passed_over(place):
 
 def test_a_search_within_limits_is_ordered_and_a_larger_one_refused():
     costs = COHORT.manifest.default_costs()
-    wish = plan.Wish(plan.Start("paper", "MPD²", PAPER, costs), PAPER, costs)
-    order = plan.tuning(wish, Search(study="mine", trials=80), Path("table.csv"), COHORT)
+    wish = orders.Wish(orders.Start("paper", "MPD²", PAPER, costs), PAPER, costs)
+    order = orders.tuning(wish, Search(study="mine", trials=80), Path("table.csv"), COHORT)
     assert (order.steps, order.title, order.kind) == (80, "Tuning mine", "tune")
     with pytest.raises(UserError, match="trials: found 500"):
-        plan.tuning(wish, Search(study="mine", trials=500), Path("table.csv"), COHORT)
+        orders.tuning(wish, Search(study="mine", trials=500), Path("table.csv"), COHORT)
     with pytest.raises(UserError, match="60,000 in all"):
-        plan.tuning(wish, Search(study="mine", trials=200, seeds=2), Path("table.csv"), COHORT)
+        orders.tuning(wish, Search(study="mine", trials=200, seeds=2), Path("table.csv"), COHORT)
 
 
 def test_notes_can_be_added_and_the_run_is_still_sound(place):

@@ -9,13 +9,13 @@ import pytest
 import torch
 from toy import toy_problem
 
-from mpd2.cohort import UNKNOWN
+from mpd2.core.cohort import UNKNOWN
+from mpd2.core.policy import NOBODY
+from mpd2.core.runs import Run
+from mpd2.evaluation.metrics import evaluate
 from mpd2.methods import decisions_of, policy_of
 from mpd2.methods.keswani import LEAST_VOICE, Keswani, committee_decisions, committee_loss
 from mpd2.methods.stacked import Net, to_cases
-from mpd2.metrics import evaluate
-from mpd2.policy import NOBODY
-from mpd2.runs import Run
 
 COHORT = toy_problem(600).cohort
 COSTS = COHORT.manifest.default_costs()

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from strategies import made_up_manifest
 
-from mpd2.errors import UserError
-from mpd2.manifest import load_manifest
+from mpd2.core.errors import UserError
+from mpd2.core.manifest import load_manifest
 
 GOOD = """
 title = "One clinic"

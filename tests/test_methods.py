@@ -10,18 +10,18 @@ import numpy as np
 import pytest
 from toy import toy_problem
 
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.config import PAPER
-from mpd2.errors import UserError
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.policy import NOBODY, Policy, choose
+from mpd2.core.runs import Run, load_run, save_run
+from mpd2.evaluation.metrics import evaluate
+from mpd2.evaluation.published import published
 from mpd2.methods import METHODS, NOT_DEPLOYABLE, decisions_of, policy_of
 from mpd2.methods.base import Decider, Method
-from mpd2.methods.plus import Plus
-from mpd2.methods.router import Mpd2, fit_routers
+from mpd2.methods.mpd2_router import Mpd2, fit_routers
+from mpd2.methods.plus.method import Plus
 from mpd2.methods.stacked import Learned
-from mpd2.metrics import evaluate
-from mpd2.policy import NOBODY, Policy, choose
-from mpd2.published import published
-from mpd2.runs import Run, load_run, save_run
+from mpd2.training.config import PAPER
 
 SEEDS = (42, 43)
 SMALL = toy_problem(120).cohort

@@ -14,10 +14,11 @@ from hypothesis.extra import numpy as hnp
 from sklearn import metrics as sk
 from strategies import cohorts, policies
 
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.costs import Costs
-from mpd2.errors import UserError
-from mpd2.metrics import (
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
+from mpd2.core.policy import NOBODY, Decisions, Policy, route
+from mpd2.evaluation.metrics import (
     BEST_ORACLE,
     METRICS,
     by_cohort,
@@ -30,8 +31,7 @@ from mpd2.metrics import (
     soft_load,
     tally,
 )
-from mpd2.policy import NOBODY, Decisions, Policy, route
-from mpd2.published import published
+from mpd2.evaluation.published import published
 
 PRINTED = 0.0005 + 1e-9  # what printing three decimals can hide
 

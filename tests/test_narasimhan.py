@@ -6,12 +6,12 @@ import numpy as np
 import torch
 from toy import toy_problem
 
-from mpd2.costs import Costs
+from mpd2.core.costs import Costs
+from mpd2.core.policy import Policy, choose
 from mpd2.methods import policy_of
 from mpd2.methods.narasimhan import TEMPERATURES, Narasimhan, error_loss
 from mpd2.methods.stacked import Cases, to_cases
 from mpd2.methods.verma import Verma
-from mpd2.policy import Policy, choose
 
 COHORT = toy_problem(900).cohort
 ALIKE = Costs(1.0, 1.0, (0.0, 0.0, 0.0))

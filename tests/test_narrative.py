@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mpd2 import explain, narrative
-from mpd2.cohort import Cohort
-from mpd2.examples import fit_anatomy
+from mpd2.core.cohort import Cohort
+from mpd2.evaluation import explain
+from mpd2.present.words import case as narrative
+from mpd2.training.inputs import fit_anatomy
 
 
 def edited(train: Cohort, **values: float) -> Cohort:

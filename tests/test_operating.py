@@ -11,16 +11,16 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from strategies import cohorts, policies
 
-from mpd2.cohort import Cohort
-from mpd2.costs import Costs
-from mpd2.curves import COSTS
-from mpd2.intervals import percentiles, resample_weights
-from mpd2.limits import Limits
-from mpd2.metrics import METRICS, metrics_of, tally
-from mpd2.operating import Desk, cheapest, desk_of, for_costs, most_urgent, operating_curve, plan_at, soft_deferral
-from mpd2.planning import reroute
-from mpd2.policy import RULES, Policy
-from mpd2.reliability import expected_costs, fit_errors
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.error_rates import expected_costs, fit_errors
+from mpd2.core.policy import RULES, Policy
+from mpd2.evaluation.curves import COSTS
+from mpd2.evaluation.intervals import percentiles, resample_weights
+from mpd2.evaluation.metrics import METRICS, metrics_of, tally
+from mpd2.planning.desk import Desk, cheapest, desk_of, for_costs, most_urgent, operating_curve, plan_at, soft_deferral
+from mpd2.planning.limits import Limits
+from mpd2.planning.plan import reroute
 
 EVERY_RULE = pytest.mark.parametrize("rule", RULES)
 POINTS = 11

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from places import DATA
 
 from mpd2.cli.route import write_frames
-from mpd2.cluster import Here
-from mpd2.errors import UserError
-from mpd2.manifest import load_manifest
+from mpd2.core.errors import UserError
+from mpd2.core.manifest import load_manifest
+from mpd2.core.reading import TableError, load_cohort
+from mpd2.core.runs import load_run
+from mpd2.lab.chunks import Order, UniqueIds, parts_of, read_part, route_part
+from mpd2.lab.cluster import Here
 from mpd2.methods import policy_of
-from mpd2.methods.router import CHUNK
-from mpd2.partitions import Order, UniqueIds, parts_of, read_part, route_part
-from mpd2.runs import load_run
-from mpd2.table import TableError, load_cohort
-from mpd2.worklist import decisions_frame
+from mpd2.methods.mpd2_router import CHUNK
+from mpd2.planning.worklist import decisions_frame
 
 MANIFEST = load_manifest(DATA / "glaucoma.toml")
 

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from strategies import cohorts, policies
 
-from mpd2 import assignment
-from mpd2.cohort import Cohort
-from mpd2.errors import UserError
-from mpd2.limits import Limits, parse_limits
-from mpd2.planning import Plan, plan, reroute, soft_price
-from mpd2.policy import RULES, Policy, choose
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.policy import RULES, Policy, choose
+from mpd2.planning import assignment
+from mpd2.planning.limits import Limits, parse_limits
+from mpd2.planning.plan import Plan, plan, reroute, soft_price
 
 SHARES = st.floats(0, 1)
 EVERY_RULE = pytest.mark.parametrize("rule", RULES)

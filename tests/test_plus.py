@@ -10,15 +10,15 @@ import numpy as np
 import pytest
 from toy import toy_problem
 
-from mpd2.asking import CHEAPER, Prices, decide
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.costs import Costs
-from mpd2.errors import UserError
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
+from mpd2.core.policy import NOBODY, choose, route
+from mpd2.core.runs import Run, load_endings, load_predictions, load_run, save_run
+from mpd2.evaluation.metrics import evaluate
 from mpd2.methods import decisions_of, endings_of, policy_of
-from mpd2.methods.plus import Plus, bootstraps, expected_of, outlook_of
-from mpd2.metrics import evaluate
-from mpd2.policy import NOBODY, choose, route
-from mpd2.runs import Run, load_endings, load_predictions, load_run, save_run
+from mpd2.methods.plus.asking import CHEAPER, Prices, decide
+from mpd2.methods.plus.method import Plus, bootstraps, expected_of, outlook_of
 
 SEEDS = (42, 43)
 COHORT = toy_problem(900).cohort

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
-from mpd2.arrays import Floats
-from mpd2.logistic import sigmoid
-from mpd2.pooling import fit_pooled
+from mpd2.core.arrays import Floats
+from mpd2.core.logistic import sigmoid
+from mpd2.methods.plus.pooling import fit_pooled
 
 COMMON, APART = 4.0, 2.0
 

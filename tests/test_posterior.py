@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.errors import EmptyCohort, UserError
-from mpd2.posterior import (
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.errors import EmptyCohort, UserError
+from mpd2.methods.plus.posterior import (
     OVERALL,
     calibration_errors,
     fit_posterior,

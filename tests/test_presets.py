@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 from strategies import made_up_manifest
 
-from mpd2.limits import Limits
-from mpd2.manifest import Manifest
-from mpd2.operating import desk_of, plan_at
-from mpd2.policy import Policy
-from mpd2.presets import presets, specialists
-from mpd2.setting import Setting
+from mpd2.core.manifest import Manifest
+from mpd2.core.policy import Policy
+from mpd2.planning.day import Setting
+from mpd2.planning.day_presets import presets, specialists
+from mpd2.planning.desk import desk_of, plan_at
+from mpd2.planning.limits import Limits
 
 
 def test_specialists_are_the_tier_of_the_dearest_reader(benchmark):

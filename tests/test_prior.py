@@ -10,11 +10,11 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from strategies import cohorts
 
-from mpd2.cohort import UNKNOWN
-from mpd2.config import PAPER, Prior
-from mpd2.geometry import geometric_profile
-from mpd2.groups import fit_groups
-from mpd2.prior import FLOOR, GLOBAL_LABELS, capped, competence, group_prior, share_cap
+from mpd2.core.cohort import UNKNOWN
+from mpd2.training.config import PAPER, Prior
+from mpd2.training.geometry import geometric_profile
+from mpd2.training.groups import fit_groups
+from mpd2.training.prior import FLOOR, GLOBAL_LABELS, capped, competence, group_prior, share_cap
 
 DECAY = PAPER.objective.rank_decay
 SHARES = st.floats(0, 1)

@@ -7,9 +7,9 @@ from io import StringIO
 import numpy as np
 from rich.console import Console
 
-from mpd2.config import PAPER
-from mpd2.progress import describe, progress_bar
-from mpd2.training import LOGGED, Progress, TrainingState
+from mpd2.training.config import PAPER
+from mpd2.training.loop import LOGGED, Progress, TrainingState
+from mpd2.training.progress import describe, progress_bar
 
 
 def unused(*_: object) -> TrainingState:

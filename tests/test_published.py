@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mpd2.errors import UserError
-from mpd2.published import published, tables
+from mpd2.core.errors import UserError
+from mpd2.evaluation.published import published, tables
 
 SIZES = {"refuge": 400, "chaksu": 336, "origa": 163}  # test cases
 TOTAL = sum(SIZES.values())

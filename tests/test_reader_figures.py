@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from mpd2.figures.readers import label_places
+from mpd2.present.charts.readers import label_places
 
 
 def test_readers_are_named_and_whoever_the_legend_names_is_not() -> None:

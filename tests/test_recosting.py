@@ -8,11 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import cohorts, policies
 
-from mpd2.costs import Costs
-from mpd2.errors import UserError
-from mpd2.policy import best_actions, choose, preferences
-from mpd2.recosting import distance_in_words, exchange_rate, recosted, reordered, savings
-from mpd2.reliability import Errors
+from mpd2.core.costs import Costs
+from mpd2.core.error_rates import Errors
+from mpd2.core.errors import UserError
+from mpd2.core.policy import best_actions, choose, preferences
+from mpd2.planning.recosting import distance_in_words, exchange_rate, recosted, reordered, savings
 
 
 def errors(cohort, seed=0) -> Errors:

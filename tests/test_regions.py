@@ -9,14 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import cohorts
 
-from mpd2 import regions
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.curves import MEAN_READER, risk_curves, risk_strata
-from mpd2.errors import UserError
-from mpd2.evidence import Evidence, Outcome
-from mpd2.intervals import resample_weights, wilson
-from mpd2.policy import NOBODY, Policy, route
-from mpd2.tables import overall
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.policy import NOBODY, Policy, route
+from mpd2.evaluation import regions
+from mpd2.evaluation.curves import MEAN_READER, risk_curves, risk_strata
+from mpd2.evaluation.evidence import Evidence, Outcome
+from mpd2.evaluation.intervals import resample_weights, wilson
+from mpd2.evaluation.tables import overall
 
 MEMBERS = 3
 

@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import cohorts, made_up_manifest
 
-from mpd2.cohort import STATE, UNKNOWN, Cohort
-from mpd2.costs import Costs
-from mpd2.errors import EmptyCohort, UserError
-from mpd2.reliability import Errors, cross_fitted, expected_costs, fit_errors, stratified_folds
+from mpd2.core.cohort import STATE, UNKNOWN, Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.error_rates import Errors, cross_fitted, expected_costs, fit_errors, stratified_folds
+from mpd2.core.errors import EmptyCohort, UserError
 
 FEW = settings(max_examples=8)
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpd2.remember import fingerprint, remembered
-from mpd2.sidebyside import SideBySide
+from mpd2.core.memo import fingerprint, remembered
+from mpd2.present.words.side_by_side import SideBySide
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
 VALUES = st.recursive(

@@ -21,19 +21,19 @@ from rich.console import Console
 from tiny_study import DATA, EVERY_TABLE, Log, made
 from tiny_study import tiny_study as study_in
 
-from mpd2 import catalogue
-from mpd2.catalogue import MAP, TABLES, Inventory, read_table
 from mpd2.cli import main
 from mpd2.cli.reproduce import study_bar
-from mpd2.cohort import Cohort
-from mpd2.embedding import Map, MapParameters, Space
-from mpd2.errors import UserError
-from mpd2.methods.router import Mpd2
-from mpd2.policy import Policy
-from mpd2.reproduce import chosen, reproduce, rounds_of, to_make
-from mpd2.results import results
-from mpd2.runs import load_predictions, load_run, save_run
-from mpd2.studies import ABLATIONS_RUN, Study
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.policy import Policy
+from mpd2.core.runs import load_predictions, load_run, save_run
+from mpd2.evaluation.map import Map, MapParameters, Space
+from mpd2.methods.mpd2_router import Mpd2
+from mpd2.study import catalogue
+from mpd2.study.catalogue import MAP, TABLES, Inventory, read_table
+from mpd2.study.definition import ABLATIONS_RUN, Study
+from mpd2.study.reproduce import chosen, reproduce, rounds_of, to_make
+from mpd2.study.results import results
 
 OF_ABLATIONS = [name for name, table in TABLES.items() if table.of_ablations]
 OF_METHODS = [name for name in TABLES if name not in OF_ABLATIONS]

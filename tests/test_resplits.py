@@ -12,10 +12,10 @@ import pytest
 from scipy import stats
 from tiny_study import PLAN, tiny_study
 
-from mpd2 import resplits
-from mpd2.errors import UserError
-from mpd2.metrics import METRICS
-from mpd2.rounds import FOUND, Deal, Ledger, Round
+from mpd2.core.errors import UserError
+from mpd2.evaluation.metrics import METRICS
+from mpd2.study import resplits
+from mpd2.study.rounds import FOUND, Deal, Ledger, Round
 
 COST = "TotalCost"
 SPENT = {

@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mpd2 import roster, tables
-from mpd2.cohort import Cohort
-from mpd2.evidence import Evidence, Outcome
-from mpd2.intervals import resample_weights
-from mpd2.policy import NOBODY, Decisions, Policy, route
+from mpd2.core.cohort import Cohort
+from mpd2.core.policy import NOBODY, Decisions, Policy, route
+from mpd2.evaluation import roster, tables
+from mpd2.evaluation.evidence import Evidence, Outcome
+from mpd2.evaluation.intervals import resample_weights
 
 
 @pytest.fixture(scope="module")

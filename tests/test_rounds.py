@@ -16,15 +16,15 @@ from disk import names
 from killed_rounds import ROUNDS, WHOLE, ledger_in
 from tiny_study import CHANGES, DATA, few_cases, quick
 
-from mpd2.cohort import Cohort
-from mpd2.errors import UserError
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.evaluation.metrics import evaluate
 from mpd2.methods import decisions_of
-from mpd2.methods.router import Mpd2
+from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.simple import AiOnly, AlwaysDefer
-from mpd2.metrics import evaluate
-from mpd2.reproduce import play
-from mpd2.rounds import FOUND, UNHEARD, Deal, Ledger, Round, judged
-from mpd2.studies import CONTENDERS
+from mpd2.study.definition import CONTENDERS
+from mpd2.study.reproduce import play
+from mpd2.study.rounds import FOUND, UNHEARD, Deal, Ledger, Round, judged
 
 
 @pytest.fixture

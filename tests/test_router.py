@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from mpd2 import losses
-from mpd2.cohort import STATE
-from mpd2.config import Network
-from mpd2.geometry import geometric_profile
-from mpd2.router import (
+from mpd2.core.cohort import STATE
+from mpd2.training import losses
+from mpd2.training.config import Network
+from mpd2.training.geometry import geometric_profile
+from mpd2.training.network import (
     BLOCKS,
     Noise,
     Normaliser,

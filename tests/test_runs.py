@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 from disk import full_disk, names
 
-from mpd2.cohort import Cohort
-from mpd2.costs import Costs
-from mpd2.errors import UserError
-from mpd2.policy import Policy, choose
-from mpd2.reliability import error_rates
-from mpd2.runs import Run, load_errors, load_predictions, load_run, predictions_frame, save_run
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.error_rates import error_rates
+from mpd2.core.errors import UserError
+from mpd2.core.policy import Policy, choose
+from mpd2.core.runs import Run, load_errors, load_predictions, load_run, predictions_frame, save_run
 
 CONTENT = ["config.json", "history.parquet", "metrics.json", "predictions.parquet", "weights.safetensors"]
 

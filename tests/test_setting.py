@@ -9,11 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from strategies import made_up_manifest
 
-from mpd2.costs import Costs
-from mpd2.errors import UserError
-from mpd2.limits import Limits
-from mpd2.manifest import Manifest, Reader
-from mpd2.setting import NAMES, Setting, costs_in_words, from_query, in_words
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
+from mpd2.core.manifest import Manifest, Reader
+from mpd2.planning.day import NAMES, Setting, costs_in_words, from_query, in_words
+from mpd2.planning.limits import Limits
 
 MANIFEST = made_up_manifest(3)
 USUAL = Setting(MANIFEST.default_costs())

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from mpd2.config import PAPER, PRESETS
-from mpd2.errors import UserError
-from mpd2.jobs.plan import flat
-from mpd2.settings import DECAY, MORE, SIMPLE, changes_in_words, in_words, parse_decay, value_of
+from mpd2.core.errors import UserError
+from mpd2.lab.jobs.orders import flat
+from mpd2.training.config import PAPER, PRESETS
+from mpd2.training.form_fields import DECAY, MORE, SIMPLE, changes_in_words, in_words, parse_decay, value_of
 
 EVERY = (*SIMPLE, *(setting for group in MORE.values() for setting in group))
 FIXED = {"seed", "objective__detach_defer", "training__batch_size"}  # not offered: one for all, or never changed

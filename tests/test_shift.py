@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.stats import ks_2samp
 
-from mpd2.cohort import STATE, Cohort
-from mpd2.errors import EmptyCohort
-from mpd2.shift import AS_IN_TRAINING, TITLES, distributions, kolmogorov_smirnov, sentences, shift
+from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.errors import EmptyCohort
+from mpd2.evaluation.shift import AS_IN_TRAINING, TITLES, distributions, kolmogorov_smirnov, sentences, shift
 
 ACDR = STATE.index("aCDR")
 

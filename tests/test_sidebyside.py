@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from mpd2.sidebyside import IN_PAPER, side_by_side, with_difference
+from mpd2.present.words.side_by_side import IN_PAPER, side_by_side, with_difference
 
 COLUMNS = {("all", "TotalCost"): "Total", ("all", "F1"): "F1", ("all", "Defer"): "Deferred"}
 VALUES = {

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from toy import toy_problem
 
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.costs import Costs
-from mpd2.errors import UserError
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
+from mpd2.core.policy import NOBODY, choose
+from mpd2.evaluation.metrics import evaluate
 from mpd2.methods import METHODS, decisions_of, policy_of
 from mpd2.methods.simple import LEVELS, Threshold, preference, reading_costs
-from mpd2.metrics import evaluate
-from mpd2.policy import NOBODY, choose
 
 COHORT = toy_problem(900).cohort
 COSTS = COHORT.manifest.default_costs()

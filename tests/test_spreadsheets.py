@@ -7,7 +7,7 @@ import pandas as pd
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpd2.spreadsheets import QUOTE, RUN, to_csv
+from mpd2.present.documents.spreadsheets import QUOTE, RUN, to_csv
 
 texts = st.text(alphabet=st.sampled_from("=+-@\t\r\n'a1,\"é "), max_size=6)
 

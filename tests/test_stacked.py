@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 from toy import toy_problem
 
-from mpd2.cohort import UNKNOWN, Cohort
+from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.methods import METHODS
 from mpd2.methods.stacked import Cases, Learned, Net, forward, initial_layers, to_cases, train_population
 

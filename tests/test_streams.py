@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from mpd2.streams import Purpose, dropout_keeps, gate_noise, orders, stream
+from mpd2.core.rng import Purpose, dropout_keeps, gate_noise, orders, stream
 
 DRAWS = {
     "orders": lambda seeds, epoch: orders(seeds, epoch, cases=40),

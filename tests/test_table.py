@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from strategies import cohorts, made_up_manifest
 
-from mpd2.cohort import STATE, UNKNOWN, Cohort
-from mpd2.errors import UserError
-from mpd2.manifest import Manifest
-from mpd2.table import Problem, Purpose, TableError, load_cohort, problems_frame, read_cohort, write_template
+from mpd2.core.cohort import STATE, UNKNOWN, Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.manifest import Manifest
+from mpd2.core.reading import Problem, Purpose, TableError, load_cohort, problems_frame, read_cohort, write_template
 
 MANIFEST = made_up_manifest(3)
 
@@ -425,6 +425,6 @@ def test_any_cohort_survives_being_written_and_read(cohort: Cohort) -> None:
 
 
 def test_importing_the_module_does_not_wait_for_pandera() -> None:
-    probe = "import sys, mpd2.table; print('pandera' in sys.modules)"
+    probe = "import sys, mpd2.core.reading; print('pandera' in sys.modules)"
     root = Path(__file__).parents[1]
     assert subprocess.run([sys.executable, "-c", probe], cwd=root, capture_output=True, text=True).stdout == "False\n"

@@ -16,14 +16,14 @@ from sklearn import metrics as sk
 from strategies import cohorts as made_up_cohorts
 from strategies import policies
 
-from mpd2 import metrics, tables
-from mpd2.cohort import Cohort
-from mpd2.errors import UserError
-from mpd2.evidence import Evidence, Outcome
-from mpd2.intervals import resample_weights
-from mpd2.metrics import BEST_ORACLE, METRICS
-from mpd2.policy import NOBODY, Decisions, Policy, route
-from mpd2.published import published
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.policy import NOBODY, Decisions, Policy, route
+from mpd2.evaluation import metrics, tables
+from mpd2.evaluation.evidence import Evidence, Outcome
+from mpd2.evaluation.intervals import resample_weights
+from mpd2.evaluation.metrics import BEST_ORACLE, METRICS
+from mpd2.evaluation.published import published
 
 PRINTED = 0.0005 + 1e-9  # what printing three decimals can hide
 MEMBERS = 4

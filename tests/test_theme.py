@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mpd2 import theme
+from mpd2.present.charts.kit import theme
 
 ROOT = Path(__file__).parents[1]
 CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]

@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 from places import DATA
 
-from mpd2.catalogue import read_table
-from mpd2.findings import Figures
-from mpd2.toggles import WITHOUT, regularisers_buy
+from mpd2.study.catalogue import read_table
+from mpd2.study.claims import Figures
+from mpd2.study.toggles import WITHOUT, regularisers_buy
 
 
 @pytest.fixture

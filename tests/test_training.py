@@ -10,15 +10,16 @@ import pytest
 import torch
 from toy import toy_problem
 
-from mpd2 import losses, streams
-from mpd2.cohort import STATE, Cohort
-from mpd2.config import PAPER, Config
-from mpd2.costs import Costs
-from mpd2.errors import Cancelled, UserError
-from mpd2.examples import prepare
-from mpd2.policy import Policy
-from mpd2.router import BLOCKS, Noise, initial_weights, soft_policy
-from mpd2.training import LOGGED, Progress, Trained, TrainingState, to_policy, train
+from mpd2.core import rng
+from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.errors import Cancelled, UserError
+from mpd2.core.policy import Policy
+from mpd2.training import losses
+from mpd2.training.config import PAPER, Config
+from mpd2.training.inputs import prepare
+from mpd2.training.loop import LOGGED, Progress, Trained, TrainingState, to_policy, train
+from mpd2.training.network import BLOCKS, Noise, initial_weights, soft_policy
 
 SMALL = PAPER.but(
     network__width=6,
@@ -146,9 +147,9 @@ def test_an_epoch_is_a_plain_loop_over_batches(cohort):
     optimiser = torch.optim.AdamW(weights.values(), lr=1e-2, weight_decay=1e-4)
     multiplier = 0 * one
     for epoch in range(2):
-        order = streams.orders([config.seed], epoch, len(data))[0]
-        gates = torch.tensor(streams.gate_noise([config.seed], epoch, len(data), readers))
-        keeps = torch.tensor(streams.dropout_keeps([config.seed], epoch, len(data), 6 * len(BLOCKS), 0.1))
+        order = rng.orders([config.seed], epoch, len(data))[0]
+        gates = torch.tensor(rng.gate_noise([config.seed], epoch, len(data), readers))
+        keeps = torch.tensor(rng.dropout_keeps([config.seed], epoch, len(data), 6 * len(BLOCKS), 0.1))
         deferral = 0.0
         for low, high in pairwise(range(0, 37, 12)):
             rows = torch.tensor(order[low:high])

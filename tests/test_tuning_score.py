@@ -12,11 +12,11 @@ from hypothesis.extra import numpy as hnp
 from sklearn.metrics import average_precision_score
 from strategies import cohorts, policies
 
-from mpd2.cohort import learning_split
-from mpd2.errors import UserError
-from mpd2.metrics import evaluate
-from mpd2.policy import NOBODY, Decisions, Policy, route
-from mpd2.tuning.score import AUGMENTATION, CRITERIA, WEIGHTS, Scale, appraise, final_auprc, scale_of
+from mpd2.core.cohort import learning_split
+from mpd2.core.errors import UserError
+from mpd2.core.policy import NOBODY, Decisions, Policy, route
+from mpd2.evaluation.metrics import evaluate
+from mpd2.lab.tuning.score import AUGMENTATION, CRITERIA, WEIGHTS, Scale, appraise, final_auprc, scale_of
 
 VALUES = hnp.arrays(float, 5, elements=st.floats(0, 1))
 SCALE = Scale(np.array([0.0, 1.0, 1.0, 0.0, 0.0]), np.array([0.4, 0.5, 0.7, 0.2, 0.3]))

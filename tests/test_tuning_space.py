@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_search import COHORT
 
-from mpd2.config import PAPER
-from mpd2.training import train
-from mpd2.tuning.space import HAND_TUNED, SPACE
+from mpd2.lab.tuning.space import HAND_TUNED, SPACE
+from mpd2.training.config import PAPER
+from mpd2.training.loop import train
 
 
 def test_the_space_has_the_papers_sixteen_dimensions_and_the_start_and_the_published_best_lie_in_it():

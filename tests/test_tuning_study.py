@@ -18,17 +18,17 @@ import pytest
 from optuna.trial import TrialState, create_trial
 from tiny_search import BASE, BATCH, COHORT, NAME, TRIALS, plan_of, searched, worker_on
 
-from mpd2.cohort import learning_split
-from mpd2.errors import Cancelled, UserError
+from mpd2.core.cohort import learning_split
+from mpd2.core.errors import Cancelled, UserError
+from mpd2.lab.tuning.sampler import LEAST_EPOCHS
+from mpd2.lab.tuning.score import appraise
+from mpd2.lab.tuning.space import HAND_TUNED
+from mpd2.lab.tuning.storage import connect, connected
+from mpd2.lab.tuning.study import Standing, best_trial, load_study, open_study, trial_config, within_budget
+from mpd2.lab.tuning.tables import trials_frame
+from mpd2.lab.tuning.watch import SIGN, Vigil, Watcher, give_back
 from mpd2.methods import policy_of
-from mpd2.methods.router import fit_routers
-from mpd2.tuning.sampler import LEAST_EPOCHS
-from mpd2.tuning.score import appraise
-from mpd2.tuning.space import HAND_TUNED
-from mpd2.tuning.storage import connect, connected
-from mpd2.tuning.study import Standing, best_trial, load_study, open_study, trial_config, within_budget
-from mpd2.tuning.tables import trials_frame
-from mpd2.tuning.watch import SIGN, Vigil, Watcher, give_back
+from mpd2.methods.mpd2_router import fit_routers
 
 HERE = Path(__file__).parent
 TOLD = (TrialState.COMPLETE, TrialState.PRUNED)

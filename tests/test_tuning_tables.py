@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from tiny_search import TRIALS, searched, worker_on
 
-from mpd2.errors import UserError
-from mpd2.tuning.space import SPACE
-from mpd2.tuning.study import best_trial
-from mpd2.tuning.tables import SHOWN, front, history, importances, parallel, trials_frame
+from mpd2.core.errors import UserError
+from mpd2.lab.tuning.space import SPACE
+from mpd2.lab.tuning.study import best_trial
+from mpd2.lab.tuning.tables import SHOWN, front, history, importances, parallel, trials_frame
 
 
 @pytest.fixture(scope="module")

@@ -16,9 +16,9 @@ from optuna.trial import TrialState
 from postgres import postgres
 from tiny_search import NAME, TRIALS
 
-from mpd2.tuning.space import HAND_TUNED
-from mpd2.tuning.storage import connected
-from mpd2.tuning.study import PLAN, WORKER
+from mpd2.lab.tuning.space import HAND_TUNED
+from mpd2.lab.tuning.storage import connected
+from mpd2.lab.tuning.study import PLAN, WORKER
 
 HERE = Path(__file__).parent
 TOLD = (TrialState.COMPLETE, TrialState.PRUNED)

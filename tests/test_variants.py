@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from toy import toy_problem
 
-from mpd2.methods.plus import Plus
-from mpd2.metrics import evaluate
-from mpd2.policy import NOBODY, Decisions
-from mpd2.variants import FIGURES, OVERRULED, RELABELLED, VARIANTS, figures_of, overruled, variants, weighed
+from mpd2.core.policy import NOBODY, Decisions
+from mpd2.evaluation.metrics import evaluate
+from mpd2.methods.plus.method import Plus
+from mpd2.study.plus_ablation import FIGURES, OVERRULED, RELABELLED, VARIANTS, figures_of, overruled, variants, weighed
 
 COHORT = toy_problem(600).cohort
 COSTS = COHORT.manifest.default_costs()

@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional
 from toy import toy_problem
 
-from mpd2.costs import Costs
+from mpd2.core.costs import Costs
 from mpd2.methods.stacked import to_cases
 from mpd2.methods.verma import Verma, one_vs_all_loss
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from tiny_study import few_cases, tiny_tables
 
-from mpd2.catalogue import TABLES
-from mpd2.findings import Figures
-from mpd2.views import NOTHING, PRINTED, VIEWS, number, view
+from mpd2.study.catalogue import TABLES
+from mpd2.study.claims import Figures
+from mpd2.study.views import NOTHING, PRINTED, VIEWS, number, view
 
 
 def figures(*names: str) -> Figures:

@@ -9,10 +9,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from mpd2 import explain
-from mpd2.studio import case_store, warm
-from mpd2.studio.scenario import Scenario
-from mpd2.worklist import ordered
+from mpd2.evaluation import explain
+from mpd2.planning.worklist import ordered
+from mpd2.studio import warm
+from mpd2.studio.case import store
+from mpd2.studio.shell.scenario import Scenario
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -25,9 +26,9 @@ def warmed() -> Iterator[None]:
 
 def test_the_first_case_of_the_worklist_is_already_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     about = Scenario()
-    first = ordered(case_store.listing(about), "costly")["case_id"].iloc[0]
+    first = ordered(store.listing(about), "costly")["case_id"].iloc[0]
     monkeypatch.setattr(explain, "attribute", lambda *_: pytest.fail("explained anew"))
-    rows, _, _ = case_store.attribution(about.run, first)
+    rows, _, _ = store.attribution(about.run, first)
     assert len(rows) == 8
 
 
@@ -46,11 +47,12 @@ def test_the_other_pages_wait_until_the_first_visitor_has_been_served(monkeypatc
 
 
 def test_what_pages_are_made_of_is_imported_and_set_aside() -> None:
-    assert {"mpd2.studio.frame", "mpd2.studio.case_view", "mpd2.figures.map", "mpd2.exports.slides"} <= set(sys.modules)
+    loaded = {"studio.shell.frame", "studio.case.view", "present.charts.map", "present.documents.slides"}
+    assert {f"mpd2.{name}" for name in loaded} <= set(sys.modules)
     assert gc.get_freeze_count() > 100_000
 
 
 def test_nobody_is_told_of_spinners_that_nobody_sees(capfd: pytest.CaptureFixture[str]) -> None:
-    case_store.attribution.clear()
+    store.attribution.clear()
     warm.warm_pages()
     assert "ScriptRunContext" not in "".join(capfd.readouterr())

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import cohorts, policies
 
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.errors import UserError
-from mpd2.policy import Policy
-from mpd2.worklist import ORDERS, decisions_frame, mean_policy, ordered, worklist
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.policy import Policy
+from mpd2.planning.worklist import ORDERS, decisions_frame, mean_policy, ordered, worklist
 
 
 @given(st.data())

@@ -9,10 +9,10 @@ from time import sleep
 from optuna.study import Study
 from toy import toy_problem
 
-from mpd2.config import STUDIO, Config
-from mpd2.tuning.storage import connect
-from mpd2.tuning.study import Plan, Standing, Worker, open_study
-from mpd2.tuning.watch import Vigil
+from mpd2.lab.tuning.storage import connect
+from mpd2.lab.tuning.study import Plan, Standing, Worker, open_study
+from mpd2.lab.tuning.watch import Vigil
+from mpd2.training.config import STUDIO, Config
 
 COHORT = toy_problem(180).cohort
 BASE = STUDIO.but(network__width=16, training__batch_size=12, training__epochs=10)

@@ -14,13 +14,13 @@ from tempfile import TemporaryDirectory
 import numpy as np
 import pandas as pd
 
-from mpd2.catalogue import TABLES, read_table
-from mpd2.cohort import Cohort
-from mpd2.methods.plus import Plus
+from mpd2.core.cohort import Cohort
+from mpd2.core.reading import load_cohort
+from mpd2.methods.plus.method import Plus
 from mpd2.methods.stacked import Learned
-from mpd2.reproduce import Standing, reproduce
-from mpd2.studies import ABLATIONS_RUN, CONTENDERS, Contender, Plan, Study
-from mpd2.table import load_cohort
+from mpd2.study.catalogue import TABLES, read_table
+from mpd2.study.definition import ABLATIONS_RUN, CONTENDERS, Contender, Plan, Study
+from mpd2.study.reproduce import Standing, reproduce
 
 DATA = Path(__file__).parents[1] / "data"
 NAMES = ("studio", "paper", "mpd2-plus", "ai", "mao", "keswani", "random-reader", "oracle")

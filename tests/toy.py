@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from strategies import made_up_manifest
 
-from mpd2.arrays import Floats
-from mpd2.cohort import SPLITS, UNKNOWN, Cohort
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import SPLITS, UNKNOWN, Cohort
 
 AI_RIGHT = np.array([0.92, 0.6, 0.6])  # [regions]
 READER_RIGHT = np.array([[0.75, 0.75, 0.95], [0.95, 0.9, 0.5], [0.5, 0.6, 0.95]])  # [regions, M]

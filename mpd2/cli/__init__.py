@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from importlib import import_module
 
 from mpd2.cli.arguments import parser
-from mpd2.errors import UserError
+from mpd2.core.errors import UserError
 
 
 def main(argv: Sequence[str] | None = None) -> int:

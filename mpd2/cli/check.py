@@ -8,8 +8,8 @@ from typing import Any
 
 from mpd2.cli.inputs import cohort_of
 from mpd2.cli.output import aligned, print_json
-from mpd2.cohort import SPLITS, Cohort
-from mpd2.table import TableError
+from mpd2.core.cohort import SPLITS, Cohort
+from mpd2.core.reading import TableError
 
 
 def run(args: Namespace) -> int:

@@ -8,10 +8,10 @@ from pathlib import Path
 from mpd2.cli.inputs import cohort_of
 from mpd2.cli.output import print_json
 from mpd2.cli.report import describe
-from mpd2.cohort import Cohort
-from mpd2.policy import Decisions, route
-from mpd2.reports import report
-from mpd2.runs import Run, load_endings, load_predictions, load_run
+from mpd2.core.cohort import Cohort
+from mpd2.core.policy import Decisions, route
+from mpd2.core.runs import Run, load_endings, load_predictions, load_run
+from mpd2.evaluation.reports import report
 
 
 def run(args: Namespace) -> int:

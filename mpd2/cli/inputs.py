@@ -7,11 +7,11 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
-from mpd2.cohort import Cohort
-from mpd2.config import PRESETS, Config, parse_config
-from mpd2.errors import UserError
-from mpd2.manifest import load_manifest
-from mpd2.table import Purpose, load_cohort
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.manifest import load_manifest
+from mpd2.core.reading import Purpose, load_cohort
+from mpd2.training.config import PRESETS, Config, parse_config
 
 
 def cohort_of(table: Path, manifest: Path | None = None, purpose: Purpose = "training") -> Cohort:

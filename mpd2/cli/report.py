@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mpd2.cli.output import aligned
-from mpd2.intervals import LEVEL
-from mpd2.metrics import METRICS
-from mpd2.reports import Report
+from mpd2.evaluation.intervals import LEVEL
+from mpd2.evaluation.metrics import METRICS
+from mpd2.evaluation.reports import Report
 
 
 def describe(found: Report) -> str:

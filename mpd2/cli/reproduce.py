@@ -11,16 +11,16 @@ from time import perf_counter
 from rich import progress as bars
 from rich.console import Console
 
-from mpd2.catalogue import MAP, TABLES, Inventory, read_table, table_path
 from mpd2.cli.arguments import DATA, TABLE
 from mpd2.cli.inputs import cohort_of
 from mpd2.cli.output import aligned
-from mpd2.errors import UserError
-from mpd2.findings import Figures
-from mpd2.progress import LOG_EVERY
-from mpd2.reproduce import Standing, Tell, chosen, reproduce, results_path
-from mpd2.studies import ABLATIONS_RUN, SEEDS, Say, Study
-from mpd2.views import view
+from mpd2.core.errors import UserError
+from mpd2.study.catalogue import MAP, TABLES, Inventory, read_table, table_path
+from mpd2.study.claims import Figures
+from mpd2.study.definition import ABLATIONS_RUN, SEEDS, Say, Study
+from mpd2.study.reproduce import Standing, Tell, chosen, reproduce, results_path
+from mpd2.study.views import view
+from mpd2.training.progress import LOG_EVERY
 
 
 def run(args: Namespace) -> int:

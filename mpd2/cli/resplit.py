@@ -8,18 +8,18 @@ from typing import Any
 
 import pandas as pd
 
-from mpd2 import resplits
-from mpd2.catalogue import rounded
 from mpd2.cli.inputs import cohort_of
 from mpd2.cli.output import aligned, print_json
 from mpd2.cli.reproduce import study_bar
-from mpd2.elsewhere import resplit_words, transfer_words
-from mpd2.errors import UserError
-from mpd2.findings import Figures
-from mpd2.reproduce import play
-from mpd2.rounds import Ledger
-from mpd2.studies import CONTENDERS, SEEDS, Plan, Study
-from mpd2.views import view
+from mpd2.core.errors import UserError
+from mpd2.study import resplits
+from mpd2.study.catalogue import rounded
+from mpd2.study.claims import Figures
+from mpd2.study.definition import CONTENDERS, SEEDS, Plan, Study
+from mpd2.study.reproduce import play
+from mpd2.study.rounds import Ledger
+from mpd2.study.sentences import resplit_words, transfer_words
+from mpd2.study.views import view
 
 
 def run(args: Namespace) -> int:

@@ -12,12 +12,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from mpd2.cluster import pool
-from mpd2.errors import UserError
-from mpd2.files import replacing
-from mpd2.manifest import load_manifest
-from mpd2.partitions import Order, UniqueIds, parts_of, route_part
-from mpd2.runs import Run, load_run
+from mpd2.core.errors import UserError
+from mpd2.core.files import replacing
+from mpd2.core.manifest import load_manifest
+from mpd2.core.runs import Run, load_run
+from mpd2.lab.chunks import Order, UniqueIds, parts_of, route_part
+from mpd2.lab.cluster import pool
 
 SUFFIXES = (".csv", ".parquet")
 

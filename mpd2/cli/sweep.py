@@ -12,10 +12,10 @@ import pandas as pd
 
 from mpd2.cli.inputs import cohort_of, config_of
 from mpd2.cli.output import aligned
-from mpd2.cluster import pool
-from mpd2.errors import UserError
-from mpd2.studies import CONDITIONS, Condition
-from mpd2.sweep import TABLE, crews_of, sweep
+from mpd2.core.errors import UserError
+from mpd2.lab.cluster import pool
+from mpd2.lab.sweep import TABLE, crews_of, sweep
+from mpd2.study.definition import CONDITIONS, Condition
 
 SHOWN = ("TotalCost", "ClinicalCost", "ExpertCost", "MCC", "Defer")
 

@@ -8,19 +8,19 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from mpd2.checkpoints import checkpointing, load_checkpoint
 from mpd2.cli.inputs import cohort_of, config_of
 from mpd2.cli.report import describe
-from mpd2.cohort import Cohort
-from mpd2.config import Config
-from mpd2.devices import pick_device
-from mpd2.errors import UserError
+from mpd2.core.cohort import Cohort
+from mpd2.core.error_rates import error_rates
+from mpd2.core.errors import UserError
+from mpd2.core.runs import CONFIG, Run, save_run
+from mpd2.evaluation.reports import split_reports
 from mpd2.methods import policy_of
-from mpd2.methods.router import fit_routers
-from mpd2.progress import progress_bar
-from mpd2.reliability import error_rates
-from mpd2.reports import split_reports
-from mpd2.runs import CONFIG, Run, save_run
+from mpd2.methods.mpd2_router import fit_routers
+from mpd2.training.checkpoints import checkpointing, load_checkpoint
+from mpd2.training.config import Config
+from mpd2.training.devices import pick_device
+from mpd2.training.progress import progress_bar
 
 
 def run(args: Namespace) -> int:

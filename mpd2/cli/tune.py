@@ -20,13 +20,13 @@ from rich.console import Console
 from mpd2.cli.inputs import cohort_of, config_of
 from mpd2.cli.output import aligned, print_json
 from mpd2.cli.train import check_place, keep_population
-from mpd2.config import Config
-from mpd2.files import replacing
-from mpd2.progress import LOG_EVERY
-from mpd2.tuning import tables
-from mpd2.tuning.space import SPACE
-from mpd2.tuning.storage import connected
-from mpd2.tuning.study import Plan, Standing, Tell, Worker, best_trial, open_study, trial_config
+from mpd2.core.files import replacing
+from mpd2.lab.tuning import tables
+from mpd2.lab.tuning.space import SPACE
+from mpd2.lab.tuning.storage import connected
+from mpd2.lab.tuning.study import Plan, Standing, Tell, Worker, best_trial, open_study, trial_config
+from mpd2.training.config import Config
+from mpd2.training.progress import LOG_EVERY
 
 KEPT_SEEDS = 10  # routers the best configuration is trained with again
 TELLING = 5  # settings that are named with their importance

@@ -8,9 +8,9 @@ from functools import cached_property
 
 import numpy as np
 
-from mpd2.arrays import Bools, Floats, Ints, frozen
-from mpd2.errors import EmptyCohort, UserError
-from mpd2.manifest import Manifest
+from mpd2.core.arrays import Bools, Floats, Ints, frozen
+from mpd2.core.errors import EmptyCohort, UserError
+from mpd2.core.manifest import Manifest
 
 STATE = ("prob_1", "logit_0", "logit_1", "vim_risk_z", "quality_risk", "uncertainty", "vCDR", "aCDR")
 """What a router sees of a case, in this order: the paper's decision-time state z_i."""

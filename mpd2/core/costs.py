@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mpd2.arrays import Floats
-from mpd2.errors import UserError
+from mpd2.core.arrays import Floats
+from mpd2.core.errors import UserError
 
 if TYPE_CHECKING:
-    from mpd2.cohort import Cohort
+    from mpd2.core.cohort import Cohort
 
 
 @dataclass(frozen=True)

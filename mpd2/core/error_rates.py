@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mpd2.arrays import Bools, Floats, Ints
-from mpd2.cohort import UNKNOWN, Cohort, learning_split
-from mpd2.costs import Costs
-from mpd2.errors import EmptyCohort, UserError
-from mpd2.logistic import fit_logistic, predict_logistic
+from mpd2.core.arrays import Bools, Floats, Ints
+from mpd2.core.cohort import UNKNOWN, Cohort, learning_split
+from mpd2.core.costs import Costs
+from mpd2.core.errors import EmptyCohort, UserError
+from mpd2.core.logistic import fit_logistic, predict_logistic
 
 REACH = 2.0  # standard deviations at which a state variable levels off, so that no quadratic runs away out of range
 PENALTY = 30.0

@@ -11,7 +11,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from mpd2.errors import UserError
+from mpd2.core.errors import UserError
+
+ROOT = Path(__file__).parents[2]
+"""The folder that holds data, pages and assets."""
 
 
 def digest(path: Path) -> str:

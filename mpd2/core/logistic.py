@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpd2.arrays import Floats
-from mpd2.errors import UserError
+from mpd2.core.arrays import Floats
+from mpd2.core.errors import UserError
 
 ITERATIONS = 100
 TOLERANCE = 1e-11  # relative; a smaller change of an objective counts as none

@@ -9,9 +9,9 @@ from typing import Literal, Self
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from mpd2.arrays import Floats, frozen
-from mpd2.costs import Costs
-from mpd2.errors import UserError
+from mpd2.core.arrays import Floats, frozen
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
 
 
 class Entry(BaseModel):

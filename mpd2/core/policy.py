@@ -7,8 +7,8 @@ from typing import Literal
 
 import numpy as np
 
-from mpd2.arrays import Bools, Floats, Ints
-from mpd2.cohort import UNKNOWN, Cohort
+from mpd2.core.arrays import Bools, Floats, Ints
+from mpd2.core.cohort import UNKNOWN, Cohort
 
 Rule = Literal["joint", "staged"]
 RULES: tuple[Rule, ...] = ("joint", "staged")

@@ -15,10 +15,10 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from mpd2.arrays import Floats, Ints
-from mpd2.cohort import SPLITS, STATE, UNKNOWN, Cohort
-from mpd2.errors import UserError
-from mpd2.manifest import CohortEntry, Manifest, load_manifest
+from mpd2.core.arrays import Floats, Ints
+from mpd2.core.cohort import SPLITS, STATE, UNKNOWN, Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.manifest import CohortEntry, Manifest, load_manifest
 
 Purpose = Literal["training", "routing"]
 

@@ -11,7 +11,7 @@ from enum import IntEnum
 
 import numpy as np
 
-from mpd2.arrays import Bools, Floats, Ints
+from mpd2.core.arrays import Bools, Floats, Ints
 
 LEVELS = 2**16  # resolution of a dropout draw: 16 random bits a unit
 

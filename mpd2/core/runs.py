@@ -16,12 +16,12 @@ from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
 import mpd2
-from mpd2.cohort import Cohort
-from mpd2.costs import Costs
-from mpd2.errors import UserError
-from mpd2.files import digest, replacing, replacing_folder
-from mpd2.policy import NOBODY, RULES, Decisions, Endings, Policy, Rule, act, choose
-from mpd2.reliability import ErrorModel
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.error_rates import ErrorModel
+from mpd2.core.errors import UserError
+from mpd2.core.files import digest, replacing, replacing_folder
+from mpd2.core.policy import NOBODY, RULES, Decisions, Endings, Policy, Rule, act, choose
 
 FORMAT = 1
 CONFIG, WEIGHTS, PREDICTIONS, HISTORY, METRICS = (

@@ -6,10 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from mpd2.cohort import Cohort
-from mpd2.errors import UserError
-from mpd2.streams import Purpose, stream
-from mpd2.studies import short_hash
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.rng import Purpose, stream
+from mpd2.study.definition import short_hash
 
 
 def resplit(cohort: Cohort, number: int) -> Cohort:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from mpd2.arrays import Floats
-from mpd2.cohort import Cohort
-from mpd2.intervals import percentiles, wilson
-from mpd2.metrics import readings
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import Cohort
+from mpd2.evaluation.intervals import percentiles, wilson
+from mpd2.evaluation.metrics import readings
 
 AI = "ai"
 FEWEST = 20  # common cases below which two people cannot be compared

@@ -13,16 +13,16 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from mpd2.arrays import Bools, Floats, Ints
-from mpd2.cohort import Cohort
-from mpd2.costs import Costs
-from mpd2.errors import UserError
-from mpd2.estimates import estimates, mean_of, sd_of
-from mpd2.evidence import Evidence
-from mpd2.intervals import bootstrap
-from mpd2.metrics import COUNTS, METRICS, readings, tally
-from mpd2.policy import Endings, Policy, Rule, preferences, route
-from mpd2.tables import on_front, overall, pareto
+from mpd2.core.arrays import Bools, Floats, Ints
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
+from mpd2.core.policy import Endings, Policy, Rule, preferences, route
+from mpd2.evaluation.estimates import estimates, mean_of, sd_of
+from mpd2.evaluation.evidence import Evidence
+from mpd2.evaluation.intervals import bootstrap
+from mpd2.evaluation.metrics import COUNTS, METRICS, readings, tally
+from mpd2.evaluation.tables import on_front, overall, pareto
 
 RISK_SIGNALS: Mapping[str, str] = {
     "structural": "How much the disc looks like glaucoma: mean rank of the vertical and the area cup-to-disc ratio.",

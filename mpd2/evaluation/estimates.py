@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from mpd2.arrays import Floats
-from mpd2.intervals import TAILS, percentiles
+from mpd2.core.arrays import Floats
+from mpd2.evaluation.intervals import TAILS, percentiles
 
 Statistic = Callable[[Floats], Floats]
 """From R weightings of the cases, [R, N], to the figures of every member, [R, E, ...]."""

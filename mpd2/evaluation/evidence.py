@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from mpd2.cohort import Cohort
-from mpd2.costs import Costs
-from mpd2.metrics import Tally, tally
-from mpd2.policy import Decisions, Endings, Policy, Rule
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.policy import Decisions, Endings, Policy, Rule
+from mpd2.evaluation.metrics import Tally, tally
 
 
 @dataclass(frozen=True, eq=False)

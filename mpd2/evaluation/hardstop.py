@@ -11,10 +11,10 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from mpd2.arrays import Floats
-from mpd2.cohort import Cohort
-from mpd2.embedding import nearest
-from mpd2.errors import UserError
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.evaluation.map import nearest
 
 LEVEL = 0.99  # share of training cases that neither limit may stop
 NO_STOP, AGAIN, SPECIALIST = "", "photograph again", "specialist regardless"

@@ -13,10 +13,10 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 
-from mpd2.arrays import Floats
-from mpd2.cohort import Cohort
-from mpd2.errors import UserError
-from mpd2.metrics import BETTER, METRICS, Tally, metrics_of
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.evaluation.metrics import BETTER, METRICS, Tally, metrics_of
 
 RESAMPLES = 2000
 LEVEL = 0.95

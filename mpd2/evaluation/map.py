@@ -12,11 +12,11 @@ from pydantic import Field, ValidationError
 from scipy.spatial import cKDTree
 
 import mpd2
-from mpd2.arrays import Floats, Ints, frozen
-from mpd2.cohort import STATE, Cohort
-from mpd2.config import Section
-from mpd2.errors import EmptyCohort, UserError
-from mpd2.files import digest, replacing_folder
+from mpd2.core.arrays import Floats, Ints, frozen
+from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.errors import EmptyCohort, UserError
+from mpd2.core.files import digest, replacing_folder
+from mpd2.training.config import Section
 
 REACH = 2.0  # standard deviations at which a variable levels off: a score far out of range must not stretch the map
 FEWEST = 3  # different cases a map can be made of

@@ -13,11 +13,11 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from mpd2.arrays import Bools, Floats, Ints
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.costs import Costs
-from mpd2.errors import UserError
-from mpd2.policy import NOBODY, Decisions, Policy
+from mpd2.core.arrays import Bools, Floats, Ints
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
+from mpd2.core.policy import NOBODY, Decisions, Policy
 
 COUNTS = ("TP", "FP", "FN", "TN", "deferred", "consults", "fees", "clinical")
 """What a case adds to the counts, in this order; every metric is a function of their sums."""

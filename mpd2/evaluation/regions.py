@@ -9,15 +9,15 @@ import numpy as np
 import pandas as pd
 from scipy.spatial import cKDTree
 
-from mpd2.arrays import Bools, Floats, Ints
-from mpd2.cohort import STATE, UNKNOWN, Cohort
-from mpd2.curves import MEAN_READER
-from mpd2.errors import UserError
-from mpd2.estimates import mean_of
-from mpd2.evidence import Evidence
-from mpd2.intervals import percentiles, wilson
-from mpd2.metrics import COUNTS, load_of, readings
-from mpd2.policy import NOBODY, Decisions
+from mpd2.core.arrays import Bools, Floats, Ints
+from mpd2.core.cohort import STATE, UNKNOWN, Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.policy import NOBODY, Decisions
+from mpd2.evaluation.curves import MEAN_READER
+from mpd2.evaluation.estimates import mean_of
+from mpd2.evaluation.evidence import Evidence
+from mpd2.evaluation.intervals import percentiles, wilson
+from mpd2.evaluation.metrics import COUNTS, load_of, readings
 
 NOTHING = "–"
 AI = "AI"  # who decides a case that is not sent

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from mpd2.arrays import Floats
-from mpd2.cohort import SPLITS, Cohort
-from mpd2.intervals import LEVEL, RESAMPLES, resample_weights, summary
-from mpd2.metrics import METRICS, Tally, metrics_of, tally
-from mpd2.policy import Decisions, Endings, Policy, route
-from mpd2.runs import Run
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import SPLITS, Cohort
+from mpd2.core.policy import Decisions, Endings, Policy, route
+from mpd2.core.runs import Run
+from mpd2.evaluation.intervals import LEVEL, RESAMPLES, resample_weights, summary
+from mpd2.evaluation.metrics import METRICS, Tally, metrics_of, tally
 
 Report = dict[str, Any]
 

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mpd2.arrays import Floats
-from mpd2.cohort import Cohort
-from mpd2.evidence import Outcome
-from mpd2.intervals import percentiles
-from mpd2.metrics import BEST_ORACLE
-from mpd2.tables import MATCHED
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import Cohort
+from mpd2.evaluation.evidence import Outcome
+from mpd2.evaluation.intervals import percentiles
+from mpd2.evaluation.metrics import BEST_ORACLE
+from mpd2.evaluation.tables import MATCHED
 
 AI = "ai"
 

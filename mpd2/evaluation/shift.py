@@ -7,10 +7,10 @@ from statistics import NormalDist
 import numpy as np
 import pandas as pd
 
-from mpd2.arrays import Floats
-from mpd2.cohort import STATE, Cohort
-from mpd2.errors import EmptyCohort
-from mpd2.intervals import TAILS
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.errors import EmptyCohort
+from mpd2.evaluation.intervals import TAILS
 
 BINS = 24
 SLIGHT, CLEAR, LARGE = 0.2, 0.5, 0.8  # standardised differences, by Cohen's rule of thumb

@@ -15,13 +15,14 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from mpd2 import metrics
-from mpd2.arrays import Bools, Floats
-from mpd2.errors import UserError
-from mpd2.estimates import estimates, mean_of, student
-from mpd2.evidence import Evidence, Outcome
-from mpd2.intervals import bootstrap, paired_difference, percentiles
-from mpd2.metrics import (
+from mpd2.core.arrays import Bools, Floats
+from mpd2.core.errors import UserError
+from mpd2.core.policy import Decisions
+from mpd2.evaluation import metrics
+from mpd2.evaluation.estimates import estimates, mean_of, student
+from mpd2.evaluation.evidence import Evidence, Outcome
+from mpd2.evaluation.intervals import bootstrap, paired_difference, percentiles
+from mpd2.evaluation.metrics import (
     BEST_ORACLE,
     COUNTS,
     METRICS,
@@ -31,8 +32,7 @@ from mpd2.metrics import (
     readers_alone,
     readings,
 )
-from mpd2.policy import Decisions
-from mpd2.published import published
+from mpd2.evaluation.published import published
 
 ALL = "all"  # the cohort of a figure over every case
 REPORTED = tuple(name for name in METRICS if name != "Consults")

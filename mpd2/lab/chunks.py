@@ -17,15 +17,15 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from mpd2.cohort import Cohort
-from mpd2.devices import threads_for
-from mpd2.errors import UserError
-from mpd2.manifest import Manifest
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.manifest import Manifest
+from mpd2.core.reading import Problem, TableError, read_cohort
+from mpd2.core.runs import Run
 from mpd2.methods import endings_of, policy_of
-from mpd2.methods.router import CHUNK
-from mpd2.runs import Run
-from mpd2.table import Problem, TableError, read_cohort
-from mpd2.worklist import decisions_frame
+from mpd2.methods.mpd2_router import CHUNK
+from mpd2.planning.worklist import decisions_frame
+from mpd2.training.devices import threads_for
 
 ROWS = 4 * CHUNK  # of a part: a multiple of what a router takes at once, so that parts and whole are cut alike
 

@@ -12,7 +12,7 @@ from concurrent.futures import CancelledError
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-from mpd2.errors import UserError
+from mpd2.core.errors import UserError
 
 if TYPE_CHECKING:
     from distributed import Client

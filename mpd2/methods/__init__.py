@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from mpd2.cohort import Cohort
-from mpd2.errors import UserError
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.policy import Decisions, Endings, Policy, route
+from mpd2.core.runs import Run
 from mpd2.methods.base import Decider, Method
 from mpd2.methods.hemmer import Hemmer
 from mpd2.methods.keswani import Keswani
 from mpd2.methods.mao import Mao
+from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.narasimhan import Narasimhan
-from mpd2.methods.plus import Plus
-from mpd2.methods.router import Mpd2
+from mpd2.methods.plus.method import Plus
 from mpd2.methods.simple import AiOnly, AlwaysDefer, BestReader, Oracle, RandomReader, Threshold
 from mpd2.methods.verma import Verma
-from mpd2.policy import Decisions, Endings, Policy, route
-from mpd2.runs import Run
 
 _ALL: tuple[Method, ...] = (
     Mpd2(),

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
-from mpd2.asking import FREE_OF_PRICES, Prices
-from mpd2.cohort import Cohort
-from mpd2.costs import Costs
-from mpd2.policy import Decisions, Endings, Policy
-from mpd2.runs import Run
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.policy import Decisions, Endings, Policy
+from mpd2.core.runs import Run
+from mpd2.methods.plus.asking import FREE_OF_PRICES, Prices
 
 
 class Method(Protocol):

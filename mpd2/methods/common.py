@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from mpd2.arrays import Bools
-from mpd2.cohort import Cohort, learning_split
-from mpd2.errors import UserError
+from mpd2.core.arrays import Bools
+from mpd2.core.cohort import Cohort, learning_split
+from mpd2.core.errors import UserError
 
 SHARPNESS = 5.0  # log-odds a unit of cost: how soft a policy is that thinks in costs; it changes no choice
 CERTAIN = 1e9  # log-odds of what a method does in any case

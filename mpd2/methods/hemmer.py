@@ -10,9 +10,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mpd2.arrays import Floats
-from mpd2.cohort import Cohort
-from mpd2.costs import Costs
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
 from mpd2.methods.stacked import Cases, Learned, Loss, Net
 
 FEE_WEIGHTS = np.append(0.0, np.geomspace(0.25, 64.0, 33))

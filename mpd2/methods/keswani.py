@@ -11,12 +11,12 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from mpd2.arrays import Floats
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.costs import Costs
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.policy import NOBODY, Decisions
+from mpd2.core.runs import Run
 from mpd2.methods.stacked import Cases, Learned, Loss
-from mpd2.policy import NOBODY, Decisions
-from mpd2.runs import Run
 
 LEAST_VOICE = 0.01  # a share of the vote below this is nobody's voice: not heard and not paid
 

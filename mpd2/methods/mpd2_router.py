@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 import torch
 
-from mpd2.cohort import Cohort
-from mpd2.config import PAPER, Config, parse_config
-from mpd2.costs import Costs
-from mpd2.errors import UserError
-from mpd2.policy import RULES, Policy
-from mpd2.router import Normaliser, Weights, shapes, soft_policy
-from mpd2.runs import Run
-from mpd2.training import LOGGED, Callback, Trained, TrainingState, to_policy, train
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
+from mpd2.core.policy import RULES, Policy
+from mpd2.core.runs import Run
+from mpd2.training.config import PAPER, Config, parse_config
+from mpd2.training.loop import LOGGED, Callback, Trained, TrainingState, to_policy, train
+from mpd2.training.network import Normaliser, Weights, shapes, soft_policy
 
 CHUNK = 4096  # cases routed at once, so that memory does not grow with the table
 

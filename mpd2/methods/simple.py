@@ -8,13 +8,13 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from mpd2.arrays import Floats
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.costs import Costs
-from mpd2.errors import UserError
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
+from mpd2.core.policy import Policy
+from mpd2.core.runs import Run
 from mpd2.methods.common import CERTAIN, SHARPNESS, heard, learning_splits, member_settings, per_member
-from mpd2.policy import Policy
-from mpd2.runs import Run
 
 LEVELS = np.linspace(0, 1, 41)  # quantiles of a signal on val that are tried as its threshold
 

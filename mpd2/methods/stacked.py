@@ -17,14 +17,14 @@ import pandas as pd
 import torch
 from torch import Tensor
 
-from mpd2.arrays import Floats
-from mpd2.cohort import Cohort
-from mpd2.costs import Costs
-from mpd2.devices import threads_for
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.policy import Policy
+from mpd2.core.rng import Purpose, orders, stream
+from mpd2.core.runs import Run
 from mpd2.methods.common import CERTAIN, heard, learning_splits, member_settings, per_member
-from mpd2.policy import Policy
-from mpd2.runs import Run
-from mpd2.streams import Purpose, orders, stream
+from mpd2.training.devices import threads_for
 
 CHUNK = 4096  # cases routed at once, so that memory does not grow with the table
 

@@ -12,10 +12,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from mpd2.arrays import Floats
-from mpd2.cohort import Cohort
-from mpd2.costs import Costs
-from mpd2.logistic import sigmoid
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.logistic import sigmoid
 from mpd2.methods.common import SHARPNESS
 from mpd2.methods.stacked import Cases, Learned, Loss
 

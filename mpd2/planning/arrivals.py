@@ -12,19 +12,19 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from mpd2.arrays import Floats, Ints
-from mpd2.assignment import NO_PART, Places, sample_prices, total_worth
-from mpd2.cohort import Cohort
-from mpd2.costs import Costs
-from mpd2.curves import COSTS
-from mpd2.errors import UserError
-from mpd2.intervals import observed
-from mpd2.limits import Limits
-from mpd2.metrics import METRICS, tally
-from mpd2.operating import Desk
-from mpd2.planning import Plan, places_for, plan
-from mpd2.policy import act
-from mpd2.streams import Purpose, stream
+from mpd2.core.arrays import Floats, Ints
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
+from mpd2.core.policy import act
+from mpd2.core.rng import Purpose, stream
+from mpd2.evaluation.curves import COSTS
+from mpd2.evaluation.intervals import observed
+from mpd2.evaluation.metrics import METRICS, tally
+from mpd2.planning.assignment import NO_PART, Places, sample_prices, total_worth
+from mpd2.planning.desk import Desk
+from mpd2.planning.limits import Limits
+from mpd2.planning.plan import Plan, places_for, plan
 
 RENEWALS = 60  # times a day that prices are worked out anew
 

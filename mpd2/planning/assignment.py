@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from ortools.graph.python.min_cost_flow import SimpleMinCostFlow
 
-from mpd2.arrays import Bools, Floats, Ints
+from mpd2.core.arrays import Bools, Floats, Ints
 
 EXACT_PAIRS = 1_000_000  # pairs of case and reader up to which the exact solver is quick enough to wait for
 SAMPLE = 5_000  # cases whose exact prices stand for those of a larger worklist

@@ -8,12 +8,12 @@ from collections.abc import Iterable
 import numpy as np
 import pandas as pd
 
-from mpd2.arrays import Bools, Floats, Ints
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.costs import Costs
-from mpd2.errors import UserError
-from mpd2.metrics import load_of
-from mpd2.policy import NOBODY, Decisions
+from mpd2.core.arrays import Bools, Floats, Ints
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
+from mpd2.core.policy import NOBODY, Decisions
+from mpd2.evaluation.metrics import load_of
 
 NOW_SENT, NO_LONGER, ELSEWHERE, SAME_READER = "now sent", "no longer sent", "another reader", "another answer"
 KINDS = (NOW_SENT, NO_LONGER, ELSEWHERE, SAME_READER)

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from typing import TypeVar
 from urllib.parse import quote, unquote
 
-from mpd2.costs import Costs
-from mpd2.errors import UserError
-from mpd2.limits import Limits
-from mpd2.manifest import Manifest
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
+from mpd2.core.manifest import Manifest
+from mpd2.planning.limits import Limits
 
 YES = "1"
 NO_LIMITS = Limits()

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
 
-from mpd2.cohort import Cohort
-from mpd2.limits import Limits
-from mpd2.manifest import Manifest
-from mpd2.setting import Setting
+from mpd2.core.cohort import Cohort
+from mpd2.core.manifest import Manifest
+from mpd2.planning.day import Setting
+from mpd2.planning.limits import Limits
 
 DAY_SHARE = 0.4  # of a day's cases that the readers of a clinic have time for
 CAMP_SHARE = 0.2  # of a camp's cases that can be sent on

@@ -13,17 +13,17 @@ import pandas as pd
 from scipy import sparse
 from scipy.special import expit, logit
 
-from mpd2.arrays import Bools, Floats, Ints
-from mpd2.cohort import Cohort
-from mpd2.costs import Costs
-from mpd2.curves import COSTS
-from mpd2.intervals import percentiles
-from mpd2.limits import Limits
-from mpd2.metrics import COUNTS, each_metric, tally
-from mpd2.planning import Plan, cases_at, plan, plan_either, soft_price, strata
-from mpd2.policy import Endings, Policy, Rule, act, preferences
-from mpd2.recosting import exchange_rate, recosted, reordered, savings
-from mpd2.reliability import Errors, expected_costs
+from mpd2.core.arrays import Bools, Floats, Ints
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.error_rates import Errors, expected_costs
+from mpd2.core.policy import Endings, Policy, Rule, act, preferences
+from mpd2.evaluation.curves import COSTS
+from mpd2.evaluation.intervals import percentiles
+from mpd2.evaluation.metrics import COUNTS, each_metric, tally
+from mpd2.planning.limits import Limits
+from mpd2.planning.plan import Plan, cases_at, plan, plan_either, soft_price, strata
+from mpd2.planning.recosting import exchange_rate, recosted, reordered, savings
 
 POINTS = 51  # budgets a curve is drawn at
 FINE = 101  # budgets among which the cheapest is looked for

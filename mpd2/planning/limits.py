@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from mpd2.arrays import Bools, Floats
-from mpd2.errors import UserError
-from mpd2.manifest import Manifest
+from mpd2.core.arrays import Bools, Floats
+from mpd2.core.errors import UserError
+from mpd2.core.manifest import Manifest
 
 
 @dataclass(frozen=True)

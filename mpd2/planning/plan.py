@@ -8,13 +8,13 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit, logit
 
-from mpd2.arrays import Bools, Floats, Ints
-from mpd2.assignment import NO_PART, Places, assign, total_worth
-from mpd2.cohort import Cohort
-from mpd2.errors import UserError
-from mpd2.limits import Limits
-from mpd2.policy import Decisions, Endings, Policy, Rule, act, best_actions, preferences
-from mpd2.recosting import reordered
+from mpd2.core.arrays import Bools, Floats, Ints
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.policy import Decisions, Endings, Policy, Rule, act, best_actions, preferences
+from mpd2.planning.assignment import NO_PART, Places, assign, total_worth
+from mpd2.planning.limits import Limits
+from mpd2.planning.recosting import reordered
 
 FAR = 80.0  # log-odds beyond which no price matters
 ITS_OWN = 1e-9  # cases by which a sum of probabilities may be off

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpd2.arrays import Floats
-from mpd2.costs import Costs
-from mpd2.errors import UserError
-from mpd2.policy import SURE
-from mpd2.reliability import Errors, expected_costs
+from mpd2.core.arrays import Floats
+from mpd2.core.costs import Costs
+from mpd2.core.error_rates import Errors, expected_costs
+from mpd2.core.errors import UserError
+from mpd2.core.policy import SURE
 
 ALIKE = 1e-9  # savings that differ by less tell nothing apart, and their squares may be too small to divide by
 LEAST = np.finfo(float).tiny  # log-odds that are still on their side of 0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from mpd2.arrays import Floats
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.errors import UserError
-from mpd2.policy import Decisions, Endings, Policy, Rule, choose, preferences, route
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.policy import Decisions, Endings, Policy, Rule, choose, preferences, route
 
 ORDERS = {
     "costly": "Most costly first",

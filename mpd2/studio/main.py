@@ -1,13 +1,13 @@
 """The frame around every page: navigation, sidebar, banner."""
 
-from pathlib import Path
 
 import streamlit as st
 
-from mpd2.studio import frame
-from mpd2.studio.registry import DEFAULT, PAGES, SECTIONS, entry
+from mpd2.core.files import ROOT
+from mpd2.studio.shell import frame
+from mpd2.studio.shell.registry import DEFAULT, PAGES, SECTIONS, entry
 
-ASSETS = Path(__file__).parents[2] / "assets"
+ASSETS = ROOT / "assets"
 st.set_page_config(page_title="MPD² Studio", page_icon=ASSETS / "icon.svg", layout="wide")
 st.logo(ASSETS / "logo.svg", size="large", icon_image=ASSETS / "icon.svg")
 

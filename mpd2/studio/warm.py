@@ -9,16 +9,21 @@ import logging
 from collections.abc import Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from types import ModuleType
 
-from mpd2 import figures, studio
-from mpd2.beside import beside
-from mpd2.curves import SCORES
-from mpd2.figures import overview
-from mpd2.studio import budget_state, budget_store, case_store, reader_store, store
-from mpd2.studio.scenario import Scenario
-from mpd2.worklist import ORDERS, ordered
+from mpd2 import studio
+from mpd2.evaluation.curves import SCORES
+from mpd2.lab.jobs.beside import beside
+from mpd2.planning.worklist import ORDERS, ordered
+from mpd2.present import charts
+from mpd2.present.charts import overview
+from mpd2.studio.budget import state
+from mpd2.studio.budget import store as budget_store
+from mpd2.studio.case import store as case_store
+from mpd2.studio.readers import store as reader_store
+from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import Scenario
 
 SCRIPT = "main"  # of the studio: run for a visitor, not imported
 TABLES = ("overall", "cohorts", "paired", "collapse", "retention", "tradeoff")
@@ -32,7 +37,7 @@ SPINNERS = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
 def warm_up() -> None:
     """Load what every page is made of, and what the first visitor sees first."""
-    for package in (figures, studio):
+    for package in (charts, studio):
         _import_all(package)
     for name in LAZY:
         import_module(name)
@@ -69,7 +74,7 @@ def _default_views(about: Scenario) -> None:
     case_store.facts(about, first)
     for explained in (case_store.attribution, case_store.flips, case_store.stand_ins, case_store.similar):
         explained(about.run, first)
-    usual = budget_state.usual()
+    usual = state.usual()
     budget_store.told(about, usual)
     budget_store.course(about, usual)
     budget_store.backdrop(about, usual)
@@ -80,7 +85,7 @@ def _landing_page(about: Scenario) -> None:
         store.table(name, about)
     store.answer(about)
     budget_store.small_curves(about)
-    budget_store.day(about, budget_state.usual())
+    budget_store.day(about, state.usual())
     paired, planes = store.table("paired", about), store.table("tradeoff", about)
     overview.differences(paired[(paired["reference"] == about.run) & (paired["metric"] == COST)], about.run)
     for score in SCORES:
@@ -94,7 +99,7 @@ def _set_aside() -> None:
 
 
 def _import_all(package: ModuleType) -> None:
-    for module in iter_modules(package.__path__, f"{package.__name__}."):
+    for module in walk_packages(package.__path__, f"{package.__name__}."):
         if not module.name.endswith(f".{SCRIPT}"):
             import_module(module.name)
 

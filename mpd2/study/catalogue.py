@@ -16,20 +16,19 @@ from typing import Any
 
 import pandas as pd
 
-from mpd2 import curves, resplits, tables
-from mpd2.arrays import Floats
-from mpd2.embedding import MapParameters, fit_map, load_map, save_map
-from mpd2.errors import UserError
-from mpd2.evidence import Evidence
-from mpd2.files import digest, replacing
-from mpd2.guarantee import guarantee
-from mpd2.intervals import resample_weights
-from mpd2.live import live_budgets
+from mpd2.core.arrays import Floats
+from mpd2.core.errors import UserError
+from mpd2.core.files import digest, replacing
+from mpd2.core.runs import load_errors, load_run
+from mpd2.evaluation import curves, tables
+from mpd2.evaluation.evidence import Evidence
+from mpd2.evaluation.guarantee import guarantee
+from mpd2.evaluation.intervals import resample_weights
+from mpd2.evaluation.map import MapParameters, fit_map, load_map, save_map
 from mpd2.methods import NOT_DEPLOYABLE
-from mpd2.recosting import savings
-from mpd2.rounds import Ledger, Round
-from mpd2.runs import load_errors, load_run
-from mpd2.studies import (
+from mpd2.planning.recosting import savings
+from mpd2.study import resplits
+from mpd2.study.definition import (
     ABLATIONS_RUN,
     BUDGETS,
     CONDITIONS,
@@ -43,7 +42,9 @@ from mpd2.studies import (
     Study,
     short_hash,
 )
-from mpd2.variants import variants
+from mpd2.study.moved_budgets import live_budgets
+from mpd2.study.plus_ablation import variants
+from mpd2.study.rounds import Ledger, Round
 
 DRAWN_UP = 1  # raise when code changes so that the same runs give other tables
 DIGITS = 6  # that a table keeps of a figure

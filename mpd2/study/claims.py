@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mpd2.manifest import Manifest
-from mpd2.studies import PAPER_RUN, TARGETS
+from mpd2.core.manifest import Manifest
+from mpd2.study.definition import PAPER_RUN, TARGETS
 
 AI = "ai"  # the run that asks nobody
 HOLDS, RATHER, HARDLY, FAILS = "holds", "holds, within chance", "does not hold, within chance", "does not hold"

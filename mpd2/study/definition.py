@@ -9,23 +9,23 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from mpd2.checkpoints import checkpointing, load_checkpoint
-from mpd2.cohort import Cohort
-from mpd2.config import PAPER, STUDIO, Config
-from mpd2.costs import Costs
-from mpd2.devices import pick_device
-from mpd2.errors import UserError
-from mpd2.evidence import Evidence, Outcome
-from mpd2.files import digest
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.error_rates import error_rates
+from mpd2.core.errors import UserError
+from mpd2.core.files import digest
+from mpd2.core.policy import route
+from mpd2.core.runs import CONFIG, PREDICTIONS, Run, load_endings, load_predictions, load_run, save_run
+from mpd2.evaluation.evidence import Evidence, Outcome
+from mpd2.evaluation.reports import split_reports
 from mpd2.methods import METHODS, endings_of, policy_of
 from mpd2.methods.base import Method
-from mpd2.methods.plus import Plus
-from mpd2.methods.router import Mpd2, fit_routers
-from mpd2.policy import route
-from mpd2.reliability import error_rates
-from mpd2.reports import split_reports
-from mpd2.runs import CONFIG, PREDICTIONS, Run, load_endings, load_predictions, load_run, save_run
-from mpd2.training import Callback, TrainingState
+from mpd2.methods.mpd2_router import Mpd2, fit_routers
+from mpd2.methods.plus.method import Plus
+from mpd2.training.checkpoints import checkpointing, load_checkpoint
+from mpd2.training.config import PAPER, STUDIO, Config
+from mpd2.training.devices import pick_device
+from mpd2.training.loop import Callback, TrainingState
 
 SEEDS = tuple(range(42, 52))
 RECIPE = 1  # raise when code changes so that the same settings give other runs

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mpd2.arrays import Floats
-from mpd2.cohort import Cohort
-from mpd2.costs import Costs
-from mpd2.estimates import estimates
-from mpd2.intervals import resample_weights
-from mpd2.methods.plus import Plus
-from mpd2.metrics import METRICS, Tally, metrics_of, tally
-from mpd2.policy import NOBODY, Decisions
-from mpd2.runs import Run
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.policy import NOBODY, Decisions
+from mpd2.core.runs import Run
+from mpd2.evaluation.estimates import estimates
+from mpd2.evaluation.intervals import resample_weights
+from mpd2.evaluation.metrics import METRICS, Tally, metrics_of, tally
+from mpd2.methods.plus.method import Plus
 
 OVERRULED, RELABELLED = "Overruled", "Relabelled"
 FIGURES = (*METRICS, OVERRULED, RELABELLED)

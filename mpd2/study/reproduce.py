@@ -8,7 +8,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from mpd2.catalogue import (
+from mpd2.core.errors import UserError
+from mpd2.core.files import remove_drafts, replacing
+from mpd2.methods.mpd2_router import Mpd2
+from mpd2.methods.stacked import Learned
+from mpd2.study.catalogue import (
     MAP,
     NAMES,
     TABLES,
@@ -20,14 +24,10 @@ from mpd2.catalogue import (
     runs_of,
     table_path,
 )
-from mpd2.errors import UserError
-from mpd2.files import remove_drafts, replacing
-from mpd2.methods.router import Mpd2
-from mpd2.methods.stacked import Learned
-from mpd2.results import results
-from mpd2.rounds import Ledger, Round
-from mpd2.studies import ABLATIONS_RUN, MISSING, OUT_OF_DATE, Say, Study
-from mpd2.training import Callback, Progress
+from mpd2.study.definition import ABLATIONS_RUN, MISSING, OUT_OF_DATE, Say, Study
+from mpd2.study.results import results
+from mpd2.study.rounds import Ledger, Round
+from mpd2.training.loop import Callback, Progress
 
 FORCED, FOLLOWS = "asked for", "its runs are made anew"
 ORDINARY = (MISSING, OUT_OF_DATE, FORCED, FOLLOWS)  # reasons to make something that are no accident

@@ -14,14 +14,14 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from mpd2.arrays import Floats
-from mpd2.errors import UserError
-from mpd2.intervals import TAILS
+from mpd2.core.arrays import Floats
+from mpd2.core.errors import UserError
+from mpd2.evaluation.intervals import TAILS
+from mpd2.evaluation.metrics import BETTER
+from mpd2.evaluation.tables import ALL
 from mpd2.methods import NOT_DEPLOYABLE
-from mpd2.metrics import BETTER
-from mpd2.rounds import UNHEARD, Deal, Ledger, Round
-from mpd2.studies import STUDIO_RUN, Study
-from mpd2.tables import ALL
+from mpd2.study.definition import STUDIO_RUN, Study
+from mpd2.study.rounds import UNHEARD, Deal, Ledger, Round
 
 METRICS = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "Consults", "F1", "MCC")
 AI, PLUS = "ai", "mpd2-plus"  # the run that asks nobody, and the one that asks again

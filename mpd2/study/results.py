@@ -8,15 +8,15 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from mpd2.elsewhere import ASSUMPTION, guarantee_words, resplit_words, transfer_words
-from mpd2.findings import FAILS, HARDLY, HOLDS, OF_ROUTERS, OF_THE_OBJECTIVE, RATHER, Estimate, Figures, listed
-from mpd2.intervals import LEVEL, RESAMPLES, TAILS
-from mpd2.live import live_words
-from mpd2.manifest import Manifest
-from mpd2.metrics import BEST_ORACLE
-from mpd2.studies import PAPER_RUN, ROUTERS
-from mpd2.variants import ABOUT as ABOUT_VARIANTS
-from mpd2.views import Rows, cell, number, view
+from mpd2.core.manifest import Manifest
+from mpd2.evaluation.intervals import LEVEL, RESAMPLES, TAILS
+from mpd2.evaluation.metrics import BEST_ORACLE
+from mpd2.study.claims import FAILS, HARDLY, HOLDS, OF_ROUTERS, OF_THE_OBJECTIVE, RATHER, Estimate, Figures, listed
+from mpd2.study.definition import PAPER_RUN, ROUTERS
+from mpd2.study.moved_budgets import live_words
+from mpd2.study.plus_ablation import ABOUT as ABOUT_VARIANTS
+from mpd2.study.sentences import ASSUMPTION, guarantee_words, resplit_words, transfer_words
+from mpd2.study.views import Rows, cell, number, view
 
 LAST_DIGIT = 0.0006  # what printing three decimals can hide
 PAPER_SEEDS = 10  # behind each mean the paper prints

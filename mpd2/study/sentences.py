@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mpd2.findings import Estimate, Figures, listed, sentence
-from mpd2.guarantee import AMONG, CONFIDENCE, HOLDS
-from mpd2.resplits import AI, COST, METRICS, PLUS
-from mpd2.rounds import UNHEARD
-from mpd2.studies import ROUTERS
-from mpd2.tables import ALL
+from mpd2.evaluation.guarantee import AMONG, CONFIDENCE, HOLDS
+from mpd2.evaluation.tables import ALL
+from mpd2.study.claims import Estimate, Figures, listed, sentence
+from mpd2.study.definition import ROUTERS
+from mpd2.study.resplits import AI, COST, METRICS, PLUS
+from mpd2.study.rounds import UNHEARD
 
 Rows = list[list[str]]
 Record = dict[str, Any]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mpd2.findings import Estimate, Figures
+from mpd2.study.claims import Estimate, Figures
 
 WITHOUT = "no-gsdp-rank-js"  # the study's condition without both regularisers
 

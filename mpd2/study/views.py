@@ -7,13 +7,14 @@ from functools import partial
 
 import numpy as np
 
-from mpd2 import elsewhere, tables
-from mpd2.curves import COSTS, SCORES
-from mpd2.findings import Estimate, Figures
-from mpd2.live import live_rows
-from mpd2.metrics import BEST_ORACLE
-from mpd2.studies import ROUTERS
-from mpd2.variants import OVERRULED, RELABELLED
+from mpd2.evaluation import tables
+from mpd2.evaluation.curves import COSTS, SCORES
+from mpd2.evaluation.metrics import BEST_ORACLE
+from mpd2.study import sentences
+from mpd2.study.claims import Estimate, Figures
+from mpd2.study.definition import ROUTERS
+from mpd2.study.moved_budgets import live_rows
+from mpd2.study.plus_ablation import OVERRULED, RELABELLED
 
 Rows = list[list[str]]
 """The heads, then a row of cells each."""
@@ -200,9 +201,9 @@ VIEWS: dict[str, Callable[[Figures], Rows]] = {
     "deferral": _deferral,
     "plus": _plus,
     "live": live_rows,
-    "resplits": elsewhere.resplit_rows,
-    "rivals": elsewhere.rival_rows,
-    "transfer": elsewhere.transfer_rows,
-    "recalibration": elsewhere.recalibration_rows,
-    "guarantee": elsewhere.guarantee_rows,
+    "resplits": sentences.resplit_rows,
+    "rivals": sentences.rival_rows,
+    "transfer": sentences.transfer_rows,
+    "recalibration": sentences.recalibration_rows,
+    "guarantee": sentences.guarantee_rows,
 }

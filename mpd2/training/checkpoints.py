@@ -14,11 +14,11 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import Tensor
 
-from mpd2.cohort import Cohort
-from mpd2.config import Config
-from mpd2.errors import UserError
-from mpd2.files import replacing
-from mpd2.training import Callback, Progress, TrainingState
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.files import replacing
+from mpd2.training.config import Config
+from mpd2.training.loop import Callback, Progress, TrainingState
 
 PLAIN = ("epoch", "problems", "course")  # what of a state is no tensor
 TENSORS = tuple(field.name for field in fields(TrainingState) if field.name not in PLAIN)

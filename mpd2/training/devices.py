@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import torch
 
-from mpd2.errors import UserError
+from mpd2.core.errors import UserError
 
 DEVICES = ("auto", "cuda", "mps", "cpu")
 ENOUGH_WORK = 16  # routers; with fewer, a second thread costs more in waiting than it saves in arithmetic

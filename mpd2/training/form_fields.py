@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mpd2.config import Config, Section
-from mpd2.errors import UserError
+from mpd2.core.errors import UserError
+from mpd2.training.config import Config, Section
 
 GSDP, RANK, BUDGET = "objective__gsdp_weight", "objective__rank_weight", "budget__target"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpd2.arrays import Floats
+from mpd2.core.arrays import Floats
 
 
 def geometric_profile(decay: tuple[float, ...], readers: int) -> Floats:

@@ -9,9 +9,9 @@ import numpy as np
 from scipy.cluster.hierarchy import fcluster, linkage
 from scipy.spatial.distance import cdist, pdist, squareform
 
-from mpd2.arrays import Bools, Floats, Ints, frozen
-from mpd2.cohort import Cohort
-from mpd2.errors import EmptyCohort
+from mpd2.core.arrays import Bools, Floats, Ints, frozen
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import EmptyCohort
 
 FAMILY_CUT = 0.40  # share of readers two masks of one family may differ in, on average
 SMALLEST_FAMILY = 10  # cases

@@ -10,16 +10,16 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mpd2.arrays import Floats
-from mpd2.cohort import Cohort, learning_split
-from mpd2.config import Config
-from mpd2.costs import Costs
-from mpd2.geometry import geometric_profile
-from mpd2.groups import Groups, fit_groups
-from mpd2.logistic import fit_logistic
-from mpd2.prior import group_prior
-from mpd2.reliability import Errors, cross_fitted, expected_costs, fit_errors
-from mpd2.router import ANATOMY, Normaliser
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import Cohort, learning_split
+from mpd2.core.costs import Costs
+from mpd2.core.error_rates import Errors, cross_fitted, expected_costs, fit_errors
+from mpd2.core.logistic import fit_logistic
+from mpd2.training.config import Config
+from mpd2.training.geometry import geometric_profile
+from mpd2.training.groups import Groups, fit_groups
+from mpd2.training.network import ANATOMY, Normaliser
+from mpd2.training.prior import group_prior
 
 ANATOMY_PENALTY = 1.0  # keeps the structural risk from becoming a step function on few cases
 CONSTANT = 1e-9  # a spread up to this is rounding; to divide by it would blow up any later case

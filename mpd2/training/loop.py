@@ -11,16 +11,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mpd2 import losses, streams
-from mpd2.arrays import Floats
-from mpd2.cohort import Cohort
-from mpd2.config import Config
-from mpd2.costs import Costs
-from mpd2.devices import pick_device, threads_for
-from mpd2.errors import UserError
-from mpd2.examples import Course, prepare
-from mpd2.policy import Policy, choose
-from mpd2.router import BLOCKS, Noise, Normaliser, SoftPolicy, Weights, initial_weights, soft_policy
+from mpd2.core import rng
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
+from mpd2.core.policy import Policy, choose
+from mpd2.training import losses
+from mpd2.training.config import Config
+from mpd2.training.devices import pick_device, threads_for
+from mpd2.training.inputs import Course, prepare
+from mpd2.training.network import BLOCKS, Noise, Normaliser, SoftPolicy, Weights, initial_weights, soft_policy
 
 LOGGED = (
     "loss", "routing_cost", "gsdp", "rank_js", "budget_penalty", "soft_deferral",
@@ -228,9 +229,9 @@ class _Crew:
         train = self.course.train
         seeds, epoch, cases = [c.seed for c in self.configs], self.state.epoch, len(train)
         readers, units = train.available.shape[1], len(BLOCKS) * self.weights.width
-        order = torch.as_tensor(streams.orders(seeds, epoch, cases), device=train.state.device)
-        gates = torch.as_tensor(streams.gate_noise(seeds, epoch, cases, readers)).to(train.state)
-        keeps = torch.as_tensor(streams.dropout_keeps(seeds, epoch, cases, units, self.dropout)).to(train.state.device)
+        order = torch.as_tensor(rng.orders(seeds, epoch, cases), device=train.state.device)
+        gates = torch.as_tensor(rng.gate_noise(seeds, epoch, cases, readers)).to(train.state)
+        keeps = torch.as_tensor(rng.dropout_keeps(seeds, epoch, cases, units, self.dropout)).to(train.state.device)
         costs = self.train_cost.gather(1, order[..., None].expand(-1, -1, self.train_cost.shape[-1]))
         return train.state[order], train.available[order], train.group[order], costs, gates, keeps
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from mpd2.router import SoftPolicy
+from mpd2.training.network import SoftPolicy
 
 TINY = 1e-8  # stands for 0 in a logarithm
 ROUNDING = 1e-6  # a prefix that exceeds its reference by less is equal to it

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from mpd2.arrays import Floats
-from mpd2.cohort import STATE
-from mpd2.config import Network
-from mpd2.streams import Purpose, stream
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import STATE
+from mpd2.core.rng import Purpose, stream
+from mpd2.training.config import Network
 
 AI_INPUTS = [STATE.index(name) for name in ("logit_0", "logit_1")]
 RISK_INPUTS = [STATE.index(name) for name in ("vim_risk_z", "quality_risk", "uncertainty")]

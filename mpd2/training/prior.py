@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from mpd2.arrays import Bools, Floats, Ints
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.config import Prior
-from mpd2.costs import Costs
-from mpd2.geometry import geometric_profile
-from mpd2.groups import Groups
+from mpd2.core.arrays import Bools, Floats, Ints
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.costs import Costs
+from mpd2.training.config import Prior
+from mpd2.training.geometry import geometric_profile
+from mpd2.training.groups import Groups
 
 GLOBAL_LABELS, FAMILY_LABELS, GROUP_LABELS = 5, 3, 2  # readings that make a reader eligible at each level
 FLOOR = 1e-3  # share of a reader who is there but has read too little anywhere to be judged: KL needs more than 0

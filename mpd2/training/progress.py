@@ -9,7 +9,7 @@ import numpy as np
 from rich import progress as bars
 from rich.console import Console
 
-from mpd2.training import Callback, Progress
+from mpd2.training.loop import Callback, Progress
 
 SHOWN = {"loss": "loss", "soft_deferral": "defer", "multiplier": "λ", "val_total": "val cost"}
 """Names from the training's log, and how they are shown."""

@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 from visits import settled
 
-from mpd2.bench.ui import PATIENCE, browsing, serving
-from mpd2.jobs.folder import PLACE
+from mpd2.cli.bench.ui import PATIENCE, browsing, serving
+from mpd2.lab.jobs.folder import PLACE
 
 PROBES = ("/_stcore/health", "/_stcore/host-config")  # on a deep link the client first looks for these beside the page
 

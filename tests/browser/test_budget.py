@@ -10,8 +10,8 @@ import pytest
 from playwright.sync_api import expect
 from visits import settled
 
-from mpd2.bench.ui import PATIENCE
-from mpd2.studio.slider_visitors import Visitor, connected
+from mpd2.cli.bench.slider import Visitor, connected
+from mpd2.cli.bench.ui import PATIENCE
 
 SOON = 1000 * PATIENCE
 MOVES = 24

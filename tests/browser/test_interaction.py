@@ -10,9 +10,9 @@ from playwright.sync_api import expect
 from pptx import Presentation
 from visits import settled, slice_of
 
-from mpd2.bench.ui import ROOT
-from mpd2.manifest import load_manifest
-from mpd2.trial import example_table
+from mpd2.cli.bench.ui import ROOT
+from mpd2.core.manifest import load_manifest
+from mpd2.lab.own_table import example_table
 
 TABLE = ROOT / "data" / "glaucoma.csv"
 COHORT = load_manifest(ROOT / "data" / "glaucoma.toml").cohorts[0].name

@@ -6,10 +6,10 @@ import pytest
 from playwright.sync_api import expect
 from visits import settled
 
-from mpd2.bench.ui import ROOT
-from mpd2.manifest import load_manifest
-from mpd2.studio.registry import DEFAULT, PAGES
-from mpd2.studio.texts import banner
+from mpd2.cli.bench.ui import ROOT
+from mpd2.core.manifest import load_manifest
+from mpd2.studio.shell.glossary import banner
+from mpd2.studio.shell.registry import DEFAULT, PAGES
 
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 THERE = [entry for entry in reversed(PAGES) if entry.path.exists()]  # the page at "/" last: first links must be deep

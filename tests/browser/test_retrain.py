@@ -11,8 +11,8 @@ import pytest
 from playwright.sync_api import Page, expect
 from visits import settled
 
-from mpd2.bench.ui import PATIENCE, serving
-from mpd2.jobs.folder import PLACE, Workshop, all_jobs
+from mpd2.cli.bench.ui import PATIENCE, serving
+from mpd2.lab.jobs.folder import PLACE, Workshop, all_jobs
 
 PATIENT = 4000 * PATIENCE  # milliseconds; a worker is nice to everybody else
 

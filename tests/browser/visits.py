@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from playwright.sync_api import Page, expect
 
-from mpd2.bench.ui import settle
+from mpd2.cli.bench.ui import settle
 
 
 def settled(page: Page) -> Page:

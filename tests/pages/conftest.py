@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from mpd2.jobs.folder import PLACE
-from mpd2.studio.registry import DEFAULT
+from mpd2.lab.jobs.folder import PLACE
+from mpd2.studio.shell.registry import DEFAULT
 
 MAIN = Path(__file__).parents[2] / "mpd2" / "studio" / "main.py"
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from mpd2.findings import OF_THE_OBJECTIVE
-from mpd2.studies import ABLATIONS
-from mpd2.studio import store
+from mpd2.studio.shell import store
+from mpd2.study.claims import OF_THE_OBJECTIVE
+from mpd2.study.definition import ABLATIONS
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import re
 import pytest
 
 import mpd2
-from mpd2.studio import store, texts
+from mpd2.studio.shell import glossary, store
 
 
 @pytest.fixture
@@ -38,7 +38,7 @@ def test_the_picture_of_the_method_is_told_in_words_too(about):
 
 def test_every_word_of_the_glossary_is_there(part):
     shown = part("glossary").table[0].value["Meaning"].to_dict()
-    assert shown == texts.GLOSSARY
+    assert shown == glossary.GLOSSARY
 
 
 def test_version_and_table_are_named(part):

@@ -4,9 +4,11 @@ import json
 
 import pytest
 
-from mpd2.cards import told as told_in_words
-from mpd2.studio import budget_state, budget_store, store
-from mpd2.studio.scenario import Scenario
+from mpd2.present.words.budget import told as told_in_words
+from mpd2.studio.budget import state
+from mpd2.studio.budget import store as budget_store
+from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import Scenario
 
 VAL = Scenario(split="val")
 TEXTS = 3  # of a number's figure, and of its change
@@ -80,7 +82,7 @@ def test_own_rate_leads_back_to_the_runs_own_decisions(budget):
 
 def test_the_optimum_is_chosen_on_val_whatever_is_shown(open_page):
     page = open_page("budget", live="false")
-    best = budget_store.optimum(Scenario(), budget_state.usual())
+    best = budget_store.optimum(Scenario(), state.usual())
     assert (best.split, best.n) == ("val", 885)
     press(page, "Optimum")
     assert page.slider(key="budget_plain").value == pytest.approx(100 * best.budget)
@@ -130,7 +132,7 @@ def test_a_kind_of_day_sets_the_limits_and_reset_lifts_them(budget):
     press(budget, "Screening camp")
     assert numbers(budget)["Share deferred"] == "20.0\xa0%"
     press(budget, "Reset")
-    assert budget.session_state["budget_course"].now == budget_state.usual()
+    assert budget.session_state["budget_course"].now == state.usual()
 
 
 def test_a_soft_budget_starts_from_the_runs_own_probability(budget):
@@ -156,7 +158,7 @@ def test_other_costs_can_be_counted_by_and_routed_for(budget):
     budget.number_input(key="budget_fees").set_value(0.0).run()
     assert numbers(budget)["Expert cost"] == "0.000"
     budget.number_input(key="budget_fees").set_value(1.0).run()
-    assert budget.session_state["budget_course"].now.costs.fees == budget_state.usual().costs.fees
+    assert budget.session_state["budget_course"].now.costs.fees == state.usual().costs.fees
 
 
 def test_a_setting_kept_stands_beside_the_next_one(budget):
@@ -166,7 +168,7 @@ def test_a_setting_kept_stands_beside_the_next_one(budget):
     assert rows.loc["share deferred", "difference"] < 0
     assert rows.loc["total cost", "low"] <= rows.loc["total cost", "difference"] <= rows.loc["total cost", "high"]
     press(budget, "Go back to A")
-    assert budget.session_state["budget_course"].now == budget_state.usual()
+    assert budget.session_state["budget_course"].now == state.usual()
 
 
 def test_the_worklist_can_be_taken_away(budget):

@@ -2,7 +2,7 @@
 
 import pytest
 
-from mpd2.studio.budget_arrivals import ANY_ORDER, NOT_SO, ORDERS
+from mpd2.studio.budget.arrivals import ANY_ORDER, NOT_SO, ORDERS
 
 
 @pytest.fixture

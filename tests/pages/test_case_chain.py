@@ -9,11 +9,11 @@ import pytest
 from places import DATA
 from streamlit.testing.v1 import AppTest
 
-from mpd2.asking import decide
-from mpd2.cohort import Cohort
-from mpd2.methods.plus import outlook_of
-from mpd2.policy import NOBODY
-from mpd2.runs import load_run
+from mpd2.core.cohort import Cohort
+from mpd2.core.policy import NOBODY
+from mpd2.core.runs import load_run
+from mpd2.methods.plus.asking import decide
+from mpd2.methods.plus.method import outlook_of
 
 OpenPage = Callable[..., AppTest]
 PLUS, TITLE = "mpd2-plus", "MPD²+"

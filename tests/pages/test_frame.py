@@ -4,9 +4,9 @@ import re
 
 import pytest
 
-from mpd2.studio import store
-from mpd2.studio.registry import PAGES
-from mpd2.studio.texts import banner
+from mpd2.studio.shell import store
+from mpd2.studio.shell.glossary import banner
+from mpd2.studio.shell.registry import PAGES
 
 THERE = [entry for entry in PAGES if entry.path.exists()]
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from mpd2.studio import budget_store, store
-from mpd2.studio.scenario import Scenario
+from mpd2.studio.budget import store as budget_store
+from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import Scenario
 
 
 @pytest.fixture

@@ -5,11 +5,12 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from mpd2.config import STUDIO
-from mpd2.jobs import crew, plan, queue, worker
-from mpd2.jobs.folder import PLACE, Job, Search, Status, Workshop, all_jobs
-from mpd2.runs import load_run
-from mpd2.studio import store, texts_retrain
+from mpd2.core.runs import load_run
+from mpd2.lab.jobs import crew, orders, queue, worker
+from mpd2.lab.jobs.folder import PLACE, Job, Search, Status, Workshop, all_jobs
+from mpd2.studio.retrain import texts
+from mpd2.studio.shell import store
+from mpd2.training.config import STUDIO
 
 TINY = STUDIO.but(network__width=4, training__epochs=2, training__warm_up=0)
 
@@ -27,9 +28,9 @@ def workshop(tmp_path_factory):
     store.forget_runs()
 
 
-def wish(title: str) -> plan.Wish:
+def wish(title: str) -> orders.Wish:
     costs = store.cohort().manifest.default_costs()
-    return plan.Wish(plan.Start("studio", "MPD² (studio)", STUDIO, costs), TINY, costs, title=title)
+    return orders.Wish(orders.Start("studio", "MPD² (studio)", STUDIO, costs), TINY, costs, title=title)
 
 
 def finished(order, place: Workshop) -> Job:
@@ -42,12 +43,12 @@ def finished(order, place: Workshop) -> Job:
 
 @pytest.fixture(scope="module")
 def done(workshop) -> Job:
-    return finished(plan.training(wish("tiny"), 2, store.DATA / "glaucoma.csv", store.cohort()), workshop)
+    return finished(orders.training(wish("tiny"), 2, store.DATA / "glaucoma.csv", store.cohort()), workshop)
 
 
 @pytest.fixture(scope="module")
 def grid(workshop) -> Job:
-    order = plan.grid(wish("tiny grid"), [0.3, None], 2, store.DATA / "glaucoma.csv", store.cohort())
+    order = orders.grid(wish("tiny grid"), [0.3, None], 2, store.DATA / "glaucoma.csv", store.cohort())
     return finished(order, workshop)
 
 
@@ -116,7 +117,7 @@ def test_train_puts_a_job_into_the_queue_and_cancel_takes_it_out(retrain, worksh
 
 
 def test_a_job_that_died_leaves_its_reason_on_the_page(open_page, workshop):
-    order = plan.training(wish("unlucky"), 1, store.DATA / "glaucoma.csv", store.cohort())
+    order = orders.training(wish("unlucky"), 1, store.DATA / "glaucoma.csv", store.cohort())
     job = queue.submit(order, workshop)
     job.write(Status(state="failed", reason="its process was ended by SIGKILL, 3 times"))
     page = open_page("retrain")
@@ -180,9 +181,9 @@ def test_a_grid_is_shown_cell_by_cell_and_a_cell_can_be_kept(grid, retrain, work
 def test_a_study_is_shown_and_its_best_configuration_kept_as_a_preset(workshop, open_page):
     page = open_page("retrain", lab="tune")
     assert not page.exception
-    assert texts_retrain.NO_STUDY in said(page)
+    assert texts.NO_STUDY in said(page)
     search = Search(study="tiny", trials=3)
-    order = plan.tuning(wish("tiny search"), search, store.DATA / "glaucoma.csv", store.cohort())
+    order = orders.tuning(wish("tiny search"), search, store.DATA / "glaucoma.csv", store.cohort())
     finished(order, workshop)
     page.run()
     assert not page.exception
@@ -198,7 +199,7 @@ def test_a_study_is_shown_and_its_best_configuration_kept_as_a_preset(workshop, 
 
 def test_the_best_configuration_is_trained_again_at_a_press(workshop, open_page):
     search = Search(study="tiny", trials=2)
-    order = plan.tuning(wish("tiny search"), search, store.DATA / "glaucoma.csv", store.cohort())
+    order = orders.tuning(wish("tiny search"), search, store.DATA / "glaucoma.csv", store.cohort())
     finished(order, workshop)
     page = open_page("retrain", lab="tune")
     page.button(key="tune_train").click().run()
@@ -219,7 +220,7 @@ def test_a_search_is_put_into_the_queue(workshop, open_page):
 
 
 def test_a_deleted_run_that_was_active_gives_way_to_the_usual_one(workshop, open_page):
-    order = plan.training(wish("short-lived"), 1, store.DATA / "glaucoma.csv", store.cohort())
+    order = orders.training(wish("short-lived"), 1, store.DATA / "glaucoma.csv", store.cohort())
     job = finished(order, workshop)
     page = open_page("retrain", run=f"own-{job.name}")
     assert page.session_state["run"] == f"own-{job.name}"

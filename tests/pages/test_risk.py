@@ -3,9 +3,9 @@
 import pandas as pd
 import pytest
 
-from mpd2.curves import risk_curves
-from mpd2.studio import store
-from mpd2.studio.scenario import Scenario
+from mpd2.evaluation.curves import risk_curves
+from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import Scenario
 
 
 @pytest.fixture

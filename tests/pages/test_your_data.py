@@ -2,8 +2,8 @@
 
 import pytest
 
-from mpd2.studio import store
-from mpd2.trial import example_table
+from mpd2.lab.own_table import example_table
+from mpd2.studio.shell import store
 
 EXAMPLE = example_table(store.DATA / "glaucoma.csv")
 

@@ -6,9 +6,9 @@ from argparse import Namespace
 from collections.abc import Callable
 from typing import Any
 
-from mpd2.bench.route import bench_route
-from mpd2.bench.train import bench_training
-from mpd2.bench.ui import bench_ui
+from mpd2.cli.bench.route import bench_route
+from mpd2.cli.bench.train import bench_training
+from mpd2.cli.bench.ui import bench_ui
 from mpd2.cli.inputs import cohort_of, config_of
 from mpd2.cli.output import aligned, print_json
 
@@ -123,7 +123,7 @@ def _measure_routing(args: Namespace) -> dict[str, Any]:
     found = bench_route(args.run, cohort_of(args.table))
     if not args.slider:
         return found
-    from mpd2.studio.slider_visitors import bench_slider  # loads the dashboard's libraries
+    from mpd2.cli.bench.slider import bench_slider  # loads the dashboard's libraries
 
     return found | {"slider": bench_slider()}
 
@@ -133,7 +133,7 @@ def _measure_ui(args: Namespace) -> dict[str, Any]:
 
 
 def _measure_lab(args: Namespace) -> dict[str, Any]:
-    from mpd2.bench.lab import bench_lab  # brings Optuna, which nothing else here needs
+    from mpd2.cli.bench.lab import bench_lab  # brings Optuna, which nothing else here needs
 
     return bench_lab(cohort_of(args.table), args.table, args.trials, args.reruns)
 

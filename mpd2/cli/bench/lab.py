@@ -13,19 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mpd2.bench.train import Stopwatch
-from mpd2.bench.ui import CHANGE, PATIENCE, Server, browsing, serving, settle
-from mpd2.bench.watch import clicked, opened, watch
-from mpd2.cohort import Cohort
-from mpd2.config import PAPER, STUDIO, Config
-from mpd2.errors import UserError
-from mpd2.jobs import plan, queue
-from mpd2.jobs.folder import PLACE, Job, Workshop, all_jobs
-from mpd2.studies import ABLATIONS_RUN, Study
-from mpd2.studio.registry import entry
-from mpd2.training import train
-from mpd2.tuning.storage import connect
-from mpd2.tuning.study import Plan, Worker, open_study
+from mpd2.cli.bench.train import Stopwatch
+from mpd2.cli.bench.ui import CHANGE, PATIENCE, Server, browsing, serving, settle
+from mpd2.cli.bench.watch import clicked, opened, watch
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.lab.jobs import orders, queue
+from mpd2.lab.jobs.folder import PLACE, Job, Workshop, all_jobs
+from mpd2.lab.tuning.storage import connect
+from mpd2.lab.tuning.study import Plan, Worker, open_study
+from mpd2.studio.shell.registry import entry
+from mpd2.study.definition import ABLATIONS_RUN, Study
+from mpd2.training.config import PAPER, STUDIO, Config
+from mpd2.training.loop import train
 
 if TYPE_CHECKING:  # only benchmarks and tests need a browser
     from playwright.sync_api import BrowserContext, Page
@@ -115,8 +115,8 @@ def _reruns(page: Page, count: int, job: Job | None = None) -> dict[str, float]:
 
 def _ten_routers(cohort: Cohort, table: Path) -> Any:
     costs = cohort.manifest.default_costs()
-    start = plan.Start("studio", "MPD² (studio)", STUDIO, costs)
-    return plan.training(plan.Wish(start, _in_full(STUDIO, EPOCHS), costs), ROUTERS, table, cohort)
+    start = orders.Start("studio", "MPD² (studio)", STUDIO, costs)
+    return orders.training(orders.Wish(start, _in_full(STUDIO, EPOCHS), costs), ROUTERS, table, cohort)
 
 
 def _finish(job: Job) -> float:

@@ -16,9 +16,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
-from mpd2.bench.ui import PATIENCE, serving
-from mpd2.errors import UserError
-from mpd2.studio.live_slider import NAME
+from mpd2.cli.bench.ui import PATIENCE, serving
+from mpd2.core.errors import UserError
+from mpd2.studio.parts.live_slider import NAME
 
 PAGE, STEPS = "budget", 200
 VISITORS = 10

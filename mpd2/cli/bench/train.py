@@ -13,12 +13,12 @@ from typing import Any
 
 import torch
 
-from mpd2.bench.usual import UsualTraining
-from mpd2.cohort import Cohort
-from mpd2.config import Config
-from mpd2.devices import threads_for
-from mpd2.examples import prepare
-from mpd2.training import Progress, train
+from mpd2.cli.bench.usual import UsualTraining
+from mpd2.core.cohort import Cohort
+from mpd2.training.config import Config
+from mpd2.training.devices import threads_for
+from mpd2.training.inputs import prepare
+from mpd2.training.loop import Progress, train
 
 POPULATIONS = (10, 40)
 SINGLES = 2  # routers timed one after another, to stand for any number of them

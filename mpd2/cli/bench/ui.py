@@ -18,14 +18,14 @@ from urllib.request import urlopen
 
 import numpy as np
 
-from mpd2.bench.watch import Moment, clicked, opened, watch
-from mpd2.errors import UserError
-from mpd2.studio.registry import DEFAULT, PAGES, PageEntry
+from mpd2.cli.bench.watch import Moment, clicked, opened, watch
+from mpd2.core.errors import UserError
+from mpd2.core.files import ROOT
+from mpd2.studio.shell.registry import DEFAULT, PAGES, PageEntry
 
 if TYPE_CHECKING:  # only this benchmark and the tests need a browser
     from playwright.sync_api import Browser, BrowserContext, Page
 
-ROOT = Path(__file__).parents[2]
 PATIENCE = 120  # seconds, on a busy machine
 CHANGE = ("risk", "95 % bands")  # a page, and a switch on it that draws its chart anew
 MEASURES = fields(Moment)

@@ -12,9 +12,9 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset
 
-from mpd2.cohort import STATE
-from mpd2.config import Config, Network, Objective
-from mpd2.examples import Course, Examples
+from mpd2.core.cohort import STATE
+from mpd2.training.config import Config, Network, Objective
+from mpd2.training.inputs import Course, Examples
 
 TINY = 1e-8
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from mpd2.errors import UserError
+from mpd2.core.errors import UserError
 
 if TYPE_CHECKING:  # only benchmarks and tests need a browser
     from playwright.sync_api import Locator, Page

@@ -15,9 +15,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from threading import RLock
 
-from mpd2.jobs.folder import ROOT, Job, Workshop
+from mpd2.core.files import ROOT
+from mpd2.lab.jobs.folder import Job, Workshop
 
-MODULE = "mpd2.jobs.worker"
+MODULE = "mpd2.lab.jobs.worker"
 SEPARATOR = b"\0"  # between paths, none of which can hold it
 
 

@@ -19,11 +19,10 @@ from typing import Any, Literal, TypeVar
 
 from pydantic import Field, ValidationError
 
-from mpd2.config import Config, Section
-from mpd2.errors import UserError
-from mpd2.files import replacing
+from mpd2.core.errors import UserError
+from mpd2.core.files import ROOT, replacing
+from mpd2.training.config import Config, Section
 
-ROOT = Path(__file__).parents[2]
 PLACE = "MPD2_WORKSHOP"
 """Names a folder for jobs and own runs in place of the usual ones."""
 

@@ -8,16 +8,16 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 
-from mpd2 import tables
-from mpd2.arrays import Ints
-from mpd2.cohort import Cohort
-from mpd2.errors import UserError
-from mpd2.evidence import Evidence, Outcome
-from mpd2.jobs.folder import Order
-from mpd2.jobs.history import History
-from mpd2.metrics import concentration
-from mpd2.policy import Policy, route
-from mpd2.runs import Run
+from mpd2.core.arrays import Ints
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.policy import Policy, route
+from mpd2.core.runs import Run
+from mpd2.evaluation import tables
+from mpd2.evaluation.evidence import Evidence, Outcome
+from mpd2.evaluation.metrics import concentration
+from mpd2.lab.jobs.folder import Order
+from mpd2.lab.jobs.history import History
 
 LIVE = ("val_total", "val_hard_deferral", "val_soft_deferral")
 EFFECTS = ("TotalCost", "ClinicalCost", "Defer", "F1", "Top1", "NEff")

@@ -11,10 +11,10 @@ import numpy as np
 import orjson
 import pandas as pd
 
-from mpd2.arrays import Floats, Ints
-from mpd2.config import Config
-from mpd2.errors import UserError
-from mpd2.files import replacing
+from mpd2.core.arrays import Floats, Ints
+from mpd2.core.errors import UserError
+from mpd2.core.files import replacing
+from mpd2.training.config import Config
 
 LOGGED = "log"
 DIGITS = 6  # significant ones, so that a line stays short

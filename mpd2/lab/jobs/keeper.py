@@ -7,10 +7,10 @@ import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from mpd2.beside import beside
-from mpd2.errors import UserError
-from mpd2.jobs import crew, queue
-from mpd2.jobs.folder import Workshop
+from mpd2.core.errors import UserError
+from mpd2.lab.jobs import crew, queue
+from mpd2.lab.jobs.beside import beside
+from mpd2.lab.jobs.folder import Workshop
 
 EVERY = 2.0  # seconds
 

@@ -8,12 +8,12 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from mpd2.cohort import Cohort
-from mpd2.config import Config, Section
-from mpd2.costs import Costs
-from mpd2.devices import pick_device
-from mpd2.errors import UserError
-from mpd2.jobs.folder import LONGEST, Job, Kind, Order, Search
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
+from mpd2.lab.jobs.folder import LONGEST, Job, Kind, Order, Search
+from mpd2.training.config import Config, Section
+from mpd2.training.devices import pick_device
 
 MOST_ROUTERS = 160
 MOST_EPOCHS = 500

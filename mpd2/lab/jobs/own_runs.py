@@ -11,15 +11,15 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from mpd2.cohort import Cohort
-from mpd2.costs import Costs
-from mpd2.errors import UserError
-from mpd2.jobs.folder import LONGEST, Workshop
-from mpd2.jobs.grid import one_cell
-from mpd2.policy import Policy
-from mpd2.reliability import error_rates
-from mpd2.reports import split_reports
-from mpd2.runs import CONFIG, Run, annotate, read_config, save_run
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.error_rates import error_rates
+from mpd2.core.errors import UserError
+from mpd2.core.policy import Policy
+from mpd2.core.runs import CONFIG, Run, annotate, read_config, save_run
+from mpd2.evaluation.reports import split_reports
+from mpd2.lab.jobs.folder import LONGEST, Workshop
+from mpd2.lab.jobs.grid import one_cell
 
 MOST_RUNS = 100
 

@@ -12,10 +12,10 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from time import monotonic, sleep
 
-from mpd2.errors import UserError
-from mpd2.files import remove_drafts
-from mpd2.jobs import crew
-from mpd2.jobs.folder import CHECKPOINT, ENDED, Job, Order, Status, Workshop, all_jobs
+from mpd2.core.errors import UserError
+from mpd2.core.files import remove_drafts
+from mpd2.lab.jobs import crew
+from mpd2.lab.jobs.folder import CHECKPOINT, ENDED, Job, Order, Status, Workshop, all_jobs
 
 RUNNING = 1  # jobs at once
 WAITING = 8  # jobs that may wait

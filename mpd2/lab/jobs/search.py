@@ -11,19 +11,19 @@ from pathlib import Path
 from time import monotonic
 from types import FrameType
 
-from mpd2.cohort import Cohort
-from mpd2.config import Config, parse_config
-from mpd2.errors import Cancelled, UserError
-from mpd2.files import replacing
-from mpd2.jobs.folder import Job, Order, Workshop
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import Cancelled, UserError
+from mpd2.core.files import replacing
+from mpd2.lab.jobs.folder import Job, Order, Workshop
+from mpd2.training.config import Config, parse_config
 
 BATCH = 10  # trials trained together
 
 
 def search(job: Job, order: Order, place: Workshop, cohort: Cohort) -> tuple[str, ...]:
     """Work on a study until it has its trials; nothing to warn of."""
-    from mpd2.tuning.storage import connect  # only who searches waits for Optuna
-    from mpd2.tuning.study import Plan, Standing, Worker, open_study
+    from mpd2.lab.tuning.storage import connect  # only who searches waits for Optuna
+    from mpd2.lab.tuning.study import Plan, Standing, Worker, open_study
 
     assert order.search is not None
     if cohort.fingerprint != order.fingerprint:

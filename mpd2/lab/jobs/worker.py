@@ -1,4 +1,4 @@
-"""The process that works: `python -m mpd2.jobs.worker SOCKET`, started by `mpd2.jobs.crew` and by nobody else."""
+"""The process that works: `python -m mpd2.lab.jobs.worker SOCKET`, started by `crew` and by nobody else."""
 
 from __future__ import annotations
 
@@ -16,23 +16,24 @@ from pathlib import Path
 from time import monotonic
 from types import FrameType
 
-from mpd2.checkpoints import checkpointing, load_checkpoint
-from mpd2.cohort import Cohort
-from mpd2.config import PRESETS
-from mpd2.costs import Costs
-from mpd2.devices import pick_device
-from mpd2.errors import Cancelled, UserError
-from mpd2.jobs.crew import SEPARATOR
-from mpd2.jobs.folder import CHECKPOINT, HISTORY, LOG, ROOT, Job, Order, Status, Workshop
-from mpd2.jobs.history import appending
-from mpd2.jobs.search import search
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.error_rates import error_rates
+from mpd2.core.errors import Cancelled, UserError
+from mpd2.core.files import ROOT
+from mpd2.core.reading import load_cohort
+from mpd2.core.runs import Run, save_run
+from mpd2.evaluation.reports import split_reports
+from mpd2.lab.jobs.crew import SEPARATOR
+from mpd2.lab.jobs.folder import CHECKPOINT, HISTORY, LOG, Job, Order, Status, Workshop
+from mpd2.lab.jobs.history import appending
+from mpd2.lab.jobs.search import search
 from mpd2.methods import policy_of
-from mpd2.methods.router import fit_routers
-from mpd2.reliability import error_rates
-from mpd2.reports import split_reports
-from mpd2.runs import Run, save_run
-from mpd2.table import load_cohort
-from mpd2.training import Callback, Progress, TrainingState
+from mpd2.methods.mpd2_router import fit_routers
+from mpd2.training.checkpoints import checkpointing, load_checkpoint
+from mpd2.training.config import PRESETS
+from mpd2.training.devices import pick_device
+from mpd2.training.loop import Callback, Progress, TrainingState
 
 NICENESS = 10  # others come first
 IDLE = 900.0  # seconds a worker waits for a job

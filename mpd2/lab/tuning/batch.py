@@ -11,15 +11,15 @@ from optuna.exceptions import UpdateFinishedTrialError
 from optuna.study import Study
 from optuna.trial import Trial, TrialState
 
-from mpd2.cohort import Cohort, learning_split
-from mpd2.config import Config
-from mpd2.errors import Cancelled
+from mpd2.core.cohort import Cohort, learning_split
+from mpd2.core.errors import Cancelled
+from mpd2.core.policy import Policy
+from mpd2.lab.tuning.sampler import is_rung
+from mpd2.lab.tuning.score import EXCESS_WEIGHT, appraise
 from mpd2.methods import policy_of
-from mpd2.methods.router import run_of
-from mpd2.policy import Policy
-from mpd2.training import Callback, Progress, train
-from mpd2.tuning.sampler import is_rung
-from mpd2.tuning.score import EXCESS_WEIGHT, appraise
+from mpd2.methods.mpd2_router import run_of
+from mpd2.training.config import Config
+from mpd2.training.loop import Callback, Progress, train
 
 BUDGET = "budget"  # name of the constraint: soft deferral on val minus its target, at most 0
 FIGURES = "figures"  # name under which a trial keeps its figures on val

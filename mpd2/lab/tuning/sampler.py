@@ -11,8 +11,8 @@ from optuna.samplers import BaseSampler, RandomSampler, TPESampler
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from mpd2.streams import Purpose, stream
-from mpd2.tuning.space import SPACE
+from mpd2.core.rng import Purpose, stream
+from mpd2.lab.tuning.space import SPACE
 
 START_UP = 10  # finished trials before the estimator is trusted, as in the paper
 REDUCTION = 3  # of the trials in a rung, one in so many goes on

@@ -21,12 +21,12 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import average_precision_score
 
-from mpd2.arrays import Floats
-from mpd2.cohort import Cohort
-from mpd2.costs import Costs
-from mpd2.errors import UserError
-from mpd2.metrics import evaluate
-from mpd2.policy import NOBODY, Decisions, Policy, Rule, route
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
+from mpd2.core.policy import NOBODY, Decisions, Policy, Rule, route
+from mpd2.evaluation.metrics import evaluate
 
 WEIGHTS: Mapping[str, float] = {
     "ClinicalCost": 0.35, "MCC": 0.15, "AUPRC": 0.10, "ExpertCost": 0.05, "Violation": 0.05,

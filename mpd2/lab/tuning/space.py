@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 from optuna.distributions import BaseDistribution, FloatDistribution, IntDistribution
 
-from mpd2.arrays import Floats
-from mpd2.config import Config
+from mpd2.core.arrays import Floats
+from mpd2.training.config import Config
 
 
 @dataclass(frozen=True)

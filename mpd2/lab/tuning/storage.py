@@ -14,7 +14,7 @@ from optuna.storages import RDBStorage
 from sqlalchemy import event, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
-from mpd2.errors import UserError
+from mpd2.core.errors import UserError
 
 PATIENCE = 60  # seconds to wait for another process that writes to the same file
 TRIES = 5  # to set up the tables of a database, which another worker may do at the same moment

@@ -16,14 +16,14 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState
 from pydantic import Field
 
-from mpd2.cohort import Cohort
-from mpd2.config import Config, Section
-from mpd2.errors import UserError
-from mpd2.training import Callback, Progress
-from mpd2.tuning.batch import Batch
-from mpd2.tuning.sampler import AddressedTpe, hyperband
-from mpd2.tuning.space import DISTRIBUTIONS, HAND_TUNED
-from mpd2.tuning.watch import Vigil, Watcher, alive, give_back
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.lab.tuning.batch import Batch
+from mpd2.lab.tuning.sampler import AddressedTpe, hyperband
+from mpd2.lab.tuning.space import DISTRIBUTIONS, HAND_TUNED
+from mpd2.lab.tuning.watch import Vigil, Watcher, alive, give_back
+from mpd2.training.config import Config, Section
+from mpd2.training.loop import Callback, Progress
 
 PLAN = "plan"  # name under which a study keeps its plan
 WORKER = "worker"  # name under which a trial keeps who had it: host and process

@@ -8,13 +8,13 @@ from optuna.importance import FanovaImportanceEvaluator, get_param_importances
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from mpd2.errors import UserError
-from mpd2.metrics import BETTER
-from mpd2.tables import on_front
-from mpd2.tuning.batch import FIGURES
-from mpd2.tuning.score import CRITERIA
-from mpd2.tuning.space import SPACE
-from mpd2.tuning.study import WORKER, within_budget
+from mpd2.core.errors import UserError
+from mpd2.evaluation.metrics import BETTER
+from mpd2.evaluation.tables import on_front
+from mpd2.lab.tuning.batch import FIGURES
+from mpd2.lab.tuning.score import CRITERIA
+from mpd2.lab.tuning.space import SPACE
+from mpd2.lab.tuning.study import WORKER, within_budget
 
 SHOWN = ("Score", "TotalCost", *CRITERIA, "Defer", "DeferSoft", "epoch")
 """Figures of a completed trial, on val, in the columns of its table."""

@@ -7,11 +7,11 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from mpd2.arrays import Floats
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.logistic import sigmoid
-from mpd2.pooling import Pooled, fit_pooled
-from mpd2.posterior import Scaler, fit_scaler
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.logistic import sigmoid
+from mpd2.methods.plus.pooling import Pooled, fit_pooled
+from mpd2.methods.plus.posterior import Scaler, fit_scaler
 
 COMMON, APART = 10.0, 3.0  # penalties on what readers share and on how far one departs from it
 LAPSE = 0.01  # nobody is taken to be surer than this of what a reader will say

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mpd2.arrays import Bools, Floats, Ints
-from mpd2.cohort import UNKNOWN, Cohort
-from mpd2.costs import Costs
-from mpd2.errors import UserError
-from mpd2.policy import NOBODY, Decisions, Endings
+from mpd2.core.arrays import Bools, Floats, Ints
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
+from mpd2.core.policy import NOBODY, Decisions, Endings
 
 LIMITS = (1, 2, 3)  # how many readers may be asked about a case
 PATHS = 12_000  # ways an enquiry about one case can go that are still followed to the end; enough for 12 readers

@@ -13,16 +13,25 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from mpd2.answers import fit_answers, predict_answers
-from mpd2.arrays import Floats
-from mpd2.asking import CHEAPER, FREE_OF_PRICES, Outlook, Prices, checked_limit, decide, endings, first_gain
-from mpd2.cohort import Cohort
-from mpd2.costs import Costs
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.policy import Decisions, Endings, Policy
+from mpd2.core.rng import Purpose, stream
+from mpd2.core.runs import Run
 from mpd2.methods.common import SHARPNESS, learning_splits, member_settings, per_member
-from mpd2.policy import Decisions, Endings, Policy
-from mpd2.posterior import Scaler, fit_posterior, fit_scaler, predict_posterior
-from mpd2.runs import Run
-from mpd2.streams import Purpose, stream
+from mpd2.methods.plus.answers import fit_answers, predict_answers
+from mpd2.methods.plus.asking import (
+    CHEAPER,
+    FREE_OF_PRICES,
+    Outlook,
+    Prices,
+    checked_limit,
+    decide,
+    endings,
+    first_gain,
+)
+from mpd2.methods.plus.posterior import Scaler, fit_posterior, fit_scaler, predict_posterior
 
 COHORTS = "cohorts"  # the note of a run that says which cohorts have a part of their own
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from mpd2.arrays import Floats
-from mpd2.logistic import INTERCEPT_PENALTY, ITERATIONS, TOLERANCE
+from mpd2.core.arrays import Floats
+from mpd2.core.logistic import INTERCEPT_PENALTY, ITERATIONS, TOLERANCE
 
 
 @dataclass(frozen=True, eq=False)

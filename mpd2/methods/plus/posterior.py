@@ -12,11 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from mpd2.arrays import Bools, Floats, Ints
-from mpd2.cohort import STATE, UNKNOWN, Cohort
-from mpd2.errors import EmptyCohort, UserError
-from mpd2.intervals import wilson
-from mpd2.logistic import fit_logistic, sigmoid
+from mpd2.core.arrays import Bools, Floats, Ints
+from mpd2.core.cohort import STATE, UNKNOWN, Cohort
+from mpd2.core.errors import EmptyCohort, UserError
+from mpd2.core.logistic import fit_logistic, sigmoid
+from mpd2.evaluation.intervals import wilson
 
 MEASURED = ("logit_0", "logit_1", "vim_risk_z", "quality_risk", "vCDR", "aCDR")
 REACH = 2.0  # standard deviations at which an input levels off, so that no quadratic runs away out of range

@@ -5,11 +5,11 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from mpd2.figures.common import METRIC_NAMES, Figure
-from mpd2.figures.drawing import drawn_once
-from mpd2.figures.forest import forest
-from mpd2.studies import ABLATIONS, CONDITIONS, TARGETS
-from mpd2.theme import OTHER, ROUTER
+from mpd2.present.charts.kit.drawing import drawn_once
+from mpd2.present.charts.kit.forest import forest
+from mpd2.present.charts.kit.style import METRIC_NAMES, Figure
+from mpd2.present.charts.kit.theme import OTHER, ROUTER
+from mpd2.study.definition import ABLATIONS, CONDITIONS, TARGETS
 
 FULL, BUDGET = "full", "budget"  # the condition nothing is taken from, and the study of budgets
 AGAINST = {"objective": FULL, "regularisation": FULL, BUDGET: "noal"}

@@ -6,10 +6,10 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from mpd2.explain import BEYOND, INSIDE, OUTSIDE
-from mpd2.figures.common import Figure
-from mpd2.figures.drawing import drawn_once
-from mpd2.theme import AI, ALARM, OTHER, READER, ROUTER
+from mpd2.evaluation.explain import BEYOND, INSIDE, OUTSIDE
+from mpd2.present.charts.kit.drawing import drawn_once
+from mpd2.present.charts.kit.style import Figure
+from mpd2.present.charts.kit.theme import AI, ALARM, OTHER, READER, ROUTER
 
 _EVERY_NAME = alt.Axis(labelLimit=320, labelOverlap=False)
 ROOM = 1.5  # of a share's axis, so that the label of a full bar has its place

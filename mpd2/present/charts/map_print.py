@@ -8,8 +8,8 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from mpd2.figures.map import AMOUNT, FADED, PAINTS, PANELS, RIGHT_OR_WRONG, Paint, kinds
-from mpd2.theme import OTHER
+from mpd2.present.charts.kit.theme import OTHER
+from mpd2.present.charts.map import AMOUNT, FADED, PAINTS, PANELS, RIGHT_OR_WRONG, Paint, kinds
 
 
 def for_paper(table: pd.DataFrame, names: Sequence[str], picked: Collection[str] = ()) -> alt.ConcatChart:

@@ -9,9 +9,9 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from mpd2.figures.drawing import drawn_once
-from mpd2.figures.labels import PLACES, places
-from mpd2.theme import AI, ALARM, OTHER, READER, ROUTER, SEQUENCE, Mark
+from mpd2.present.charts.kit.drawing import drawn_once
+from mpd2.present.charts.kit.labels import PLACES, places
+from mpd2.present.charts.kit.theme import AI, ALARM, OTHER, READER, ROUTER, SEQUENCE, Mark
 
 SHARES = alt.Scale(domain=[0, 1])
 EVERY_LABEL = alt.Axis(labelLimit=220, labelOverlap=False)

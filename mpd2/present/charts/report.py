@@ -5,9 +5,9 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from mpd2.figures.common import method_scales
-from mpd2.figures.drawing import drawn_once
-from mpd2.theme import READER
+from mpd2.present.charts.kit.drawing import drawn_once
+from mpd2.present.charts.kit.style import method_scales
+from mpd2.present.charts.kit.theme import READER
 
 
 @drawn_once

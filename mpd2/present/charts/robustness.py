@@ -5,12 +5,12 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from mpd2.figures.common import METRIC_NAMES, Figure, mark_of
-from mpd2.figures.drawing import drawn_once
-from mpd2.figures.forest import forest
-from mpd2.resplits import AI
-from mpd2.theme import AI as AI_MARK
-from mpd2.theme import CATEGORIES
+from mpd2.present.charts.kit.drawing import drawn_once
+from mpd2.present.charts.kit.forest import forest
+from mpd2.present.charts.kit.style import METRIC_NAMES, Figure, mark_of
+from mpd2.present.charts.kit.theme import AI as AI_MARK
+from mpd2.present.charts.kit.theme import CATEGORIES
+from mpd2.study.resplits import AI
 
 HEIGHT = 380
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from mpd2.figures.common import METRIC_NAMES, Figure, mark_of
-from mpd2.figures.forest import forest
+from mpd2.present.charts.kit.forest import forest
+from mpd2.present.charts.kit.style import METRIC_NAMES, Figure, mark_of
 
 
 def against(paired: pd.DataFrame, title: str) -> Figure:

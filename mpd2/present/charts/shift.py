@@ -5,9 +5,9 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from mpd2.figures.drawing import drawn_once
-from mpd2.shift import CLEAR
-from mpd2.theme import CATEGORIES, OTHER
+from mpd2.evaluation.shift import CLEAR
+from mpd2.present.charts.kit.drawing import drawn_once
+from mpd2.present.charts.kit.theme import CATEGORIES, OTHER
 
 YOURS, TRAINING = CATEGORIES[3], OTHER.colour
 HEIGHT = 380

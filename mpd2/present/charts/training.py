@@ -7,9 +7,9 @@ from collections.abc import Mapping
 import altair as alt
 import pandas as pd
 
-from mpd2.figures.common import Figure
-from mpd2.figures.drawing import drawn_once
-from mpd2.theme import AI, ALARM, CATEGORIES, OTHER, READER, ROUTER, SEQUENCE
+from mpd2.present.charts.kit.drawing import drawn_once
+from mpd2.present.charts.kit.style import Figure
+from mpd2.present.charts.kit.theme import AI, ALARM, CATEGORIES, OTHER, READER, ROUTER, SEQUENCE
 
 HEIGHT = 350
 ROW, AROUND = 17, 190  # pixels of a reader's row, and of all that is around the rows

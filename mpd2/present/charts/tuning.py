@@ -5,9 +5,9 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from mpd2.figures.common import METRIC_NAMES, Figure
-from mpd2.figures.drawing import drawn_once
-from mpd2.theme import OTHER, ROUTER
+from mpd2.present.charts.kit.drawing import drawn_once
+from mpd2.present.charts.kit.style import METRIC_NAMES, Figure
+from mpd2.present.charts.kit.theme import OTHER, ROUTER
 
 HEIGHT = 340
 BEST = 0.1  # share of trials that stand out

@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from mpd2.cohort import STATE, Cohort
-from mpd2.explain import INPUT_NAMES
-from mpd2.exports.briefing import Stamp
-from mpd2.narrative import percent
+from mpd2.core.cohort import STATE, Cohort
+from mpd2.evaluation.explain import INPUT_NAMES
+from mpd2.present.documents.briefing import Stamp
+from mpd2.present.words.case import percent
 
 WARNING = "Research software, not a medical device."
 

@@ -8,12 +8,12 @@ from html import escape
 
 import pandas as pd
 
-from mpd2.exports.briefing import Briefing
-from mpd2.figures.drawing import Drawing
-from mpd2.figures.export import MIME, render
-from mpd2.figures.overview import tradeoff
-from mpd2.figures.report import cohort_costs, reader_load
-from mpd2.headlines import KeyNumber
+from mpd2.present.charts.kit.drawing import Drawing
+from mpd2.present.charts.kit.export import MIME, render
+from mpd2.present.charts.overview import tradeoff
+from mpd2.present.charts.report import cohort_costs, reader_load
+from mpd2.present.documents.briefing import Briefing
+from mpd2.present.words.answer import KeyNumber
 
 STYLE = """
 :root { color-scheme: light; }

@@ -19,12 +19,12 @@ from pptx.slide import Slide
 from pptx.text.text import TextFrame
 from pptx.util import Inches, Pt
 
-from mpd2.exports.briefing import Briefing
-from mpd2.figures.common import mark_of
-from mpd2.figures.overview import front_in_words
-from mpd2.findings import AI
-from mpd2.headlines import KeyNumber
-from mpd2.theme import OTHER, READER, Mark
+from mpd2.present.charts.kit.style import mark_of
+from mpd2.present.charts.kit.theme import OTHER, READER, Mark
+from mpd2.present.charts.overview import front_in_words
+from mpd2.present.documents.briefing import Briefing
+from mpd2.present.words.answer import KeyNumber
+from mpd2.study.claims import AI
 
 WIDTH, HEIGHT, MARGIN = 13.333, 7.5, 0.6  # inches
 TOP, BOTTOM = 1.5, 6.8  # where content may stand

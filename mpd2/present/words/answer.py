@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mpd2.figures.common import METRIC_NAMES
-from mpd2.findings import AI, Estimate, Figures
+from mpd2.evaluation.metrics import BETTER
 from mpd2.methods import NOT_DEPLOYABLE
-from mpd2.metrics import BETTER
+from mpd2.present.charts.kit.style import METRIC_NAMES
+from mpd2.study.claims import AI, Estimate, Figures
 
 LABELS = {
     "TotalCost": "Total cost",

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from mpd2.arrays import Floats
-from mpd2.cohort import STATE, Cohort
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import STATE, Cohort
 
 SURE, FAIR = 0.9, 0.7  # least probability the AI gives its own answer
 ANATOMY = [STATE.index(name) for name in ("vCDR", "aCDR")]

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mpd2.metrics import BETTER
-from mpd2.remember import remembered
-from mpd2.views import NOTHING, number
+from mpd2.core.memo import remembered
+from mpd2.evaluation.metrics import BETTER
+from mpd2.study.views import NOTHING, number
 
 Columns = Mapping[tuple[str, str], str]
 """The columns in their order: cohort and metric of a figure, and the head it has."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
-from mpd2 import changes, dayplan
-from mpd2.figures.common import METRIC_NAMES
-from mpd2.setting import in_words
-from mpd2.studio import budget_state as state
-from mpd2.studio import budget_store, store, tables_view, widgets
-from mpd2.studio import texts_budget as texts
-from mpd2.studio.scenario import Scenario
+from mpd2.planning import changes, dayplan
+from mpd2.planning.day import in_words
+from mpd2.present.charts.kit.style import METRIC_NAMES
+from mpd2.studio.budget import state, texts
+from mpd2.studio.budget import store as budget_store
+from mpd2.studio.parts import method_table, widgets
+from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import Scenario
 
 COST, CHANGE = "%.3f", "%+.3f"
 
@@ -144,4 +145,4 @@ def worklist(about: Scenario) -> None:
 
 
 def _number(label: str, form: str, metric: str | None = None) -> object:
-    return st.column_config.NumberColumn(label, format=form, help=tables_view.HELP.get(metric or ""))
+    return st.column_config.NumberColumn(label, format=form, help=method_table.HELP.get(metric or ""))

@@ -8,15 +8,15 @@ from functools import lru_cache
 import pandas as pd
 import streamlit as st
 
-from mpd2.arrivals import can_arrive, in_many_orders
-from mpd2.curves import COSTS
-from mpd2.errors import EmptyCohort
-from mpd2.figures.common import METRIC_NAMES
-from mpd2.headlines import GAP
-from mpd2.setting import Setting
-from mpd2.studio import budget_state as state
-from mpd2.studio import budget_store, tables_view, widgets
-from mpd2.studio.scenario import Scenario
+from mpd2.core.errors import EmptyCohort
+from mpd2.evaluation.curves import COSTS
+from mpd2.planning.arrivals import can_arrive, in_many_orders
+from mpd2.planning.day import Setting
+from mpd2.present.charts.kit.style import METRIC_NAMES
+from mpd2.present.words.answer import GAP
+from mpd2.studio.budget import state, store
+from mpd2.studio.parts import method_table, widgets
+from mpd2.studio.shell.scenario import Scenario
 
 ORDERS = 10
 OTHER = {"test": "val", "val": "test"}
@@ -29,9 +29,9 @@ ANY_ORDER = "Nobody's places are limited and no budget is set: whatever the orde
 NOT_SO = "A mean probability, a budget for each cohort and a reserve need the whole worklist: choose none of them here."
 NO_PAST = "There are no {split} cases of these cohorts to judge by."
 COLUMNS = {"order": "Order", "sent": "Cases sent", "otherwise": "Decided otherwise", "regret": "Worth lost"}
-COST_HEADS = {name: tables_view.capital(METRIC_NAMES[name]) for name in COSTS}
+COST_HEADS = {name: method_table.capital(METRIC_NAMES[name]) for name in COSTS}
 HELP = {
-    **tables_view.HELP,
+    **method_table.HELP,
     "order": "0: all cases known beforehand. Others: the same cases in an order drawn by chance.",
     "sent": "Cases a reader is asked about.",
     "otherwise": "Cases that go to somebody else, or stay, other than with all known beforehand.",
@@ -53,7 +53,7 @@ def draw(about: Scenario) -> None:
 def _compare(about: Scenario, setting: Setting) -> None:
     past = replace(about, split=OTHER[about.split])
     try:
-        n = len(budget_store.desk_for(past, setting).cohort)
+        n = len(store.desk_for(past, setting).cohort)
     except EmptyCohort:
         st.caption(NO_PAST.format(split=past.split))
         return
@@ -94,5 +94,5 @@ def in_words(rows: pd.DataFrame) -> str:
 
 @lru_cache(16)
 def _orders(about: Scenario, past: Scenario, setting: Setting) -> pd.DataFrame:
-    desk, known = (budget_store.desk_for(one, setting) for one in (about, past))
+    desk, known = (store.desk_for(one, setting) for one in (about, past))
     return in_many_orders(desk, known.order, setting.limits, setting.costs, ORDERS)

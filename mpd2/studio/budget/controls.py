@@ -10,14 +10,14 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from mpd2 import dayplan, recosting
-from mpd2.costs import Costs
-from mpd2.presets import presets
-from mpd2.setting import Setting, costs_in_words
-from mpd2.studio import budget_state as state
-from mpd2.studio import budget_store, store
-from mpd2.studio import texts_budget as texts
-from mpd2.studio.scenario import Scenario
+from mpd2.core.costs import Costs
+from mpd2.planning import dayplan, recosting
+from mpd2.planning.day import Setting, costs_in_words
+from mpd2.planning.day_presets import presets
+from mpd2.studio.budget import state, texts
+from mpd2.studio.budget import store as budget_store
+from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import Scenario
 
 HARD, SOFT, TOGETHER, EACH = "hard", "soft", "together", "each"
 KINDS = {HARD: "Cases sent", SOFT: "Mean probability"}

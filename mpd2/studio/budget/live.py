@@ -9,27 +9,29 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from mpd2 import cards, changes
-from mpd2.course import SHOWN, STEPS, has_course
-from mpd2.dayplan import DayPlan
-from mpd2.figures import budget as figures
-from mpd2.figures.common import METRIC_NAMES
-from mpd2.figures.drawing import Drawing
-from mpd2.findings import Estimate
-from mpd2.headlines import GAP
-from mpd2.setting import Setting, in_words
-from mpd2.studio import budget_state as state
-from mpd2.studio import budget_store, store, tables_view, widgets
-from mpd2.studio import texts_budget as texts
-from mpd2.studio.live_slider import live_slider, place_of, turn_of
-from mpd2.studio.number_cards import number_cards
-from mpd2.studio.scenario import Scenario
+from mpd2.planning import changes
+from mpd2.planning.budget_sweep import SHOWN, STEPS, has_course
+from mpd2.planning.day import Setting, in_words
+from mpd2.planning.dayplan import DayPlan
+from mpd2.present.charts import budget as figures
+from mpd2.present.charts.kit.drawing import Drawing
+from mpd2.present.charts.kit.style import METRIC_NAMES
+from mpd2.present.words import budget as cards
+from mpd2.present.words.answer import GAP
+from mpd2.studio.budget import state, texts
+from mpd2.studio.budget import store as budget_store
+from mpd2.studio.parts import method_table, widgets
+from mpd2.studio.parts.live_slider import live_slider, place_of, turn_of
+from mpd2.studio.parts.number_cards import number_cards
+from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import Scenario
+from mpd2.study.claims import Estimate
 
 SLIDER, PLAIN, EXACT, LIVE, PER_DAY = "budget_live", "budget_plain", "budget_exact", "live", "per_day"
 """Keys of the session; the last two are names in the URL too."""
 
 CARDS, CURVE, LOAD = "budget_cards", "budget_curve", "budget_load"  # keys of what is drawn
-NAMES = [tables_view.capital(METRIC_NAMES[metric]) for metric in SHOWN]
+NAMES = [method_table.capital(METRIC_NAMES[metric]) for metric in SHOWN]
 
 
 def draw(about: Scenario) -> None:
@@ -159,7 +161,7 @@ def _numbers(about: Scenario, live: bool) -> None:
     number_cards(
         CARDS,
         names=NAMES,
-        helps=[tables_view.HELP[metric] for metric in SHOWN],
+        helps=[method_table.HELP[metric] for metric in SHOWN],
         **_at_rest(about),
         course=budget_store.course(about, here.before if here.moving else here.now) if live else None,
         follows=SLIDER if live else None,

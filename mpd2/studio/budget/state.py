@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import streamlit as st
 
-from mpd2.errors import UserError
-from mpd2.setting import NAMES, Setting, from_query
-from mpd2.studio import store
+from mpd2.core.errors import UserError
+from mpd2.planning.day import NAMES, Setting, from_query
+from mpd2.studio.shell import store
 
 COURSE, KEPT, REFUSED = "budget_course", "budget_kept", "budget_refused"
 """Keys of the session."""

@@ -13,26 +13,27 @@ from functools import lru_cache
 import numpy as np
 import pandas as pd
 
-from mpd2 import cards, dayplan
-from mpd2.arrays import Bools, Floats
-from mpd2.costs import Costs
-from mpd2.course import STEPS, Course, course_of, has_course
-from mpd2.dayplan import DayPlan, Judged
-from mpd2.errors import EmptyCohort, UserError
-from mpd2.figures import budget as figures
-from mpd2.figures.drawing import Drawing
-from mpd2.findings import Estimate
-from mpd2.intervals import observed
-from mpd2.limits import Limits
+from mpd2.core.arrays import Bools, Floats
+from mpd2.core.costs import Costs
+from mpd2.core.error_rates import Errors, expected_costs
+from mpd2.core.errors import EmptyCohort, UserError
+from mpd2.evaluation.intervals import observed
+from mpd2.evaluation.metrics import METRICS
 from mpd2.methods import endings_of, policy_of
-from mpd2.metrics import METRICS
-from mpd2.operating import FINE, Desk, cheapest, desk_of, for_costs, most_urgent, operating_curve
-from mpd2.recosting import savings
-from mpd2.reliability import Errors, expected_costs
-from mpd2.setting import Setting
-from mpd2.studio import store
-from mpd2.studio.scenario import Scenario
-from mpd2.worklist import mean_policy
+from mpd2.planning import dayplan
+from mpd2.planning.budget_sweep import STEPS, Course, course_of, has_course
+from mpd2.planning.day import Setting
+from mpd2.planning.dayplan import DayPlan, Judged
+from mpd2.planning.desk import FINE, Desk, cheapest, desk_of, for_costs, most_urgent, operating_curve
+from mpd2.planning.limits import Limits
+from mpd2.planning.recosting import savings
+from mpd2.planning.worklist import mean_policy
+from mpd2.present.charts import budget as figures
+from mpd2.present.charts.kit.drawing import Drawing
+from mpd2.present.words import budget as cards
+from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import Scenario
+from mpd2.study.claims import Estimate
 
 KEPT = 64  # plans, a quarter of a megabyte each
 COURSES = 4  # of 26 megabytes each

@@ -5,14 +5,16 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from mpd2 import asking, hardstop
-from mpd2.cohort import UNKNOWN
-from mpd2.explain import WORDS
-from mpd2.hardstop import LEVEL, Limits
-from mpd2.methods.plus import Plus, outlook_of
-from mpd2.policy import choose
-from mpd2.studio import case_store, widgets
-from mpd2.studio.case_store import Facts
+from mpd2.core.cohort import UNKNOWN
+from mpd2.core.policy import choose
+from mpd2.evaluation import hardstop
+from mpd2.evaluation.explain import WORDS
+from mpd2.evaluation.hardstop import LEVEL, Limits
+from mpd2.methods.plus import asking
+from mpd2.methods.plus.method import Plus, outlook_of
+from mpd2.studio.case import store
+from mpd2.studio.case.store import Facts
+from mpd2.studio.parts import widgets
 
 EXPECTED_COST = (
     "What errors are expected to cost under the run's own posterior, plus the fees of whoever is still asked. All "
@@ -94,7 +96,7 @@ def chain(facts: Facts) -> None:
 
 @st.cache_resource(show_spinner=False)
 def _limits() -> Limits:
-    return hardstop.fit_limits(case_store.train())
+    return hardstop.fit_limits(store.train())
 
 
 def _steps(facts: Facts) -> pd.DataFrame:

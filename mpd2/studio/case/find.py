@@ -6,9 +6,11 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from mpd2.studio import case_store, frame, link, store, widgets
-from mpd2.studio.scenario import Scenario
-from mpd2.worklist import ORDERS, ordered
+from mpd2.planning.worklist import ORDERS, ordered
+from mpd2.studio.case import store as case_store
+from mpd2.studio.parts import widgets
+from mpd2.studio.shell import frame, link, store
+from mpd2.studio.shell.scenario import Scenario
 
 CASE, PIN, ORDER = "case", "pin", "order"
 """Keys of the session and names in the URL."""

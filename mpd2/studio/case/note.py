@@ -8,11 +8,12 @@ from functools import partial
 import streamlit as st
 
 import mpd2
-from mpd2 import narrative
-from mpd2.exports.briefing import Stamp
-from mpd2.exports.case_sheet import case_sheet
-from mpd2.studio import case_store, store
-from mpd2.studio.case_store import Facts
+from mpd2.present.documents.briefing import Stamp
+from mpd2.present.documents.case_sheet import case_sheet
+from mpd2.present.words import case
+from mpd2.studio.case import store as case_store
+from mpd2.studio.case.store import Facts
+from mpd2.studio.shell import store
 
 LONGEST = 2000  # characters of a note
 PRIVACY = "Kept in this visit's memory alone, and gone with it. Leave out names and dates of birth."
@@ -49,7 +50,7 @@ def _write(facts: Facts) -> None:
 
 
 def _sheet(facts: Facts, written: str) -> bytes:
-    story = narrative.story(facts.case, facts.actions, case_store.train(), case_store.anatomy())
+    story = case.story(facts.case, facts.actions, case_store.train(), case_store.anatomy())
     entry = facts.case.manifest.cohorts[facts.case.source[0]]
     about = f"a {facts.case.split[0]} case of {entry.name}, readings {entry.readings}"
     stamp = Stamp(facts.title, about, 1, store.cohort().fingerprint, mpd2.__version__, date.today())

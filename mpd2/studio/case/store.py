@@ -8,19 +8,20 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from mpd2 import explain, worklist
-from mpd2.arrays import Floats
-from mpd2.cohort import Cohort
-from mpd2.costs import Costs
-from mpd2.errors import UserError
-from mpd2.examples import fit_anatomy
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.error_rates import Errors, expected_costs
+from mpd2.core.errors import UserError
+from mpd2.core.policy import Policy
+from mpd2.core.runs import Run
+from mpd2.evaluation import explain
 from mpd2.methods import policy_of
-from mpd2.methods.plus import Plus, expected_of
-from mpd2.policy import Policy
-from mpd2.reliability import Errors, expected_costs
-from mpd2.runs import Run
-from mpd2.studio import store
-from mpd2.studio.scenario import Scenario
+from mpd2.methods.plus.method import Plus, expected_of
+from mpd2.planning import worklist
+from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import Scenario
+from mpd2.training.inputs import fit_anatomy
 
 KEPT = 64  # cases whose explanations are kept
 NEIGHBOURS = 5

@@ -8,14 +8,17 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from mpd2 import explain, narrative, worklist
-from mpd2.cohort import UNKNOWN
-from mpd2.explain import WORDS
-from mpd2.figures import case as figures
-from mpd2.narrative import chance, percent
-from mpd2.studio import case_store, widgets
-from mpd2.studio.case_store import Facts
-from mpd2.studio.scenario import Scenario
+from mpd2.core.cohort import UNKNOWN
+from mpd2.evaluation import explain
+from mpd2.evaluation.explain import WORDS
+from mpd2.planning import worklist
+from mpd2.present.charts import case as figures
+from mpd2.present.words import case
+from mpd2.present.words.case import chance, percent
+from mpd2.studio.case import store
+from mpd2.studio.case.store import Facts
+from mpd2.studio.parts import widgets
+from mpd2.studio.shell.scenario import Scenario
 
 EXPECTED_COST = (
     "What the answer is expected to cost: the chance of a missed glaucoma and of a false alarm, each times its cost, "
@@ -68,13 +71,13 @@ def eye(facts: Facts) -> None:
         note=f"Cup: {cup}. Drawn from ratios: the table has no photograph.",
         width="content",
     )
-    if narrative.doubtful_segmentation(facts.case, case_store.train()):
+    if case.doubtful_segmentation(facts.case, store.train()):
         st.warning("The ratios do not fit together: disc or cup may be outlined wrongly.", icon=":material/warning:")
 
 
 def story(facts: Facts) -> None:
     """The case in words."""
-    st.markdown(narrative.story(facts.case, facts.actions, case_store.train(), case_store.anatomy()))
+    st.markdown(case.story(facts.case, facts.actions, store.train(), store.anatomy()))
     entry = facts.case.manifest.cohorts[facts.case.source[0]]
     st.caption(f"Case {facts.id}, {entry.name}, {facts.case.split[0]}. Its readings are {entry.readings}.")
 
@@ -96,7 +99,7 @@ def policy(facts: Facts) -> None:
 
 def inputs(facts: Facts) -> None:
     """What the run saw when it decided."""
-    ranges = explain.range_frame(facts.case, case_store.train())
+    ranges = explain.range_frame(facts.case, store.train())
     flagged = ranges[ranges["flag"] != explain.INSIDE]
     st.subheader("What was known", anchor=False, help="The eight inputs a router sees, and nothing else.")
     widgets.chart(
@@ -121,7 +124,7 @@ def why(facts: Facts, about: Scenario) -> None:
     if not facts.case.available.any():
         st.info("No reader is available for this case, so there is nothing to decide.", icon=":material/person_off:")
         return
-    rows, base, own = case_store.attribution(about.run, facts.id)
+    rows, base, own = store.attribution(about.run, facts.id)
     first = rows.sort_values("adds", key=abs, ascending=False).iloc[0]
     widgets.chart(
         figures.attribution_bars(rows),
@@ -137,7 +140,7 @@ def why(facts: Facts, about: Scenario) -> None:
 def changes(facts: Facts, about: Scenario) -> None:
     """What would turn the decision: the budget, an absence, one input."""
     st.subheader("What would change it", anchor=False)
-    rows = case_store.listing(about)
+    rows = store.listing(about)
     position = int((rows["case_id"] == facts.id).to_numpy().argmax())
     share = worklist.sent_from(rows["log_odds"].to_numpy(), position)
     sent = facts.chosen["action"] != "ai"
@@ -145,12 +148,12 @@ def changes(facts: Facts, about: Scenario) -> None:
         f"**Budget.** With the clearest cases sent first, this one is sent from a budget of {percent(share)} of the "
         f"{len(rows)} cases of the slice on. " + ("Below that it stays with the AI." if sent else "")
     )
-    order = case_store.stand_ins(about.run, facts.id)
+    order = store.stand_ins(about.run, facts.id)
     if sent:
         steps = [f"{before} is away, {_decides(after)}" for before, after in pairwise(order)]
         st.markdown(f"**Absence.** If {'; if also '.join(steps)}.")
     if explain.has_router(facts.run):
-        _flips(case_store.flips(about.run, facts.id), sent)
+        _flips(store.flips(about.run, facts.id), sent)
     else:
         st.caption("Which input would turn the decision is worked out for MPD² runs only.")
 
@@ -159,7 +162,7 @@ def similar(facts: Facts, about: Scenario) -> None:
     """The most similar training cases."""
     st.subheader("Training cases most like it", anchor=False, help="Nearest in the eight inputs taken together.")
     widgets.data_table(
-        case_store.similar(about.run, facts.id),
+        store.similar(about.run, facts.id),
         key="similar",
         alt_text="The most similar training cases with truth and every reader's word",
         columns={
@@ -180,7 +183,7 @@ def comparison(facts: Facts, other: Facts) -> None:
             st.caption(f"Case {each.id}")
             decision(each)
     widgets.data_table(
-        explain.comparison_frame(facts.case, other.case, case_store.train()),
+        explain.comparison_frame(facts.case, other.case, store.train()),
         key="comparison",
         alt_text=f"The inputs of {facts.id} and {other.id}",
         columns={

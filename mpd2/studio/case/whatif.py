@@ -5,15 +5,16 @@ from __future__ import annotations
 import numpy as np
 import streamlit as st
 
-from mpd2 import explain
-from mpd2.arrays import Bools
-from mpd2.cohort import STATE, Cohort
-from mpd2.explain import INPUT_NAMES, MEASURED
-from mpd2.figures import case as figures
-from mpd2.narrative import chance
-from mpd2.studio import case_store, case_view, tables_view, widgets
-from mpd2.studio.case_store import Facts
-from mpd2.studio.scenario import Scenario
+from mpd2.core.arrays import Bools
+from mpd2.core.cohort import STATE, Cohort
+from mpd2.evaluation import explain
+from mpd2.evaluation.explain import INPUT_NAMES, MEASURED
+from mpd2.present.charts import case as figures
+from mpd2.present.words.case import chance
+from mpd2.studio.case import store, view
+from mpd2.studio.case.store import Facts
+from mpd2.studio.parts import method_table, widgets
+from mpd2.studio.shell.scenario import Scenario
 
 STARTS = {"this": "This case", "new": "A new case"}
 
@@ -34,13 +35,13 @@ def what_if(facts: Facts, about: Scenario) -> None:
         key="whatif_start",
         help="A new case starts at the median of every input, with every reader there.",
     )
-    before = facts if start == "this" else case_store.of_case(about.run, explain.typical_case(case_store.train()))
+    before = facts if start == "this" else store.of_case(about.run, explain.typical_case(store.train()))
     edit, result = st.columns([2, 3], gap="large")
     with edit:
         changed = _edited(before.case)
-    after = case_store.of_case(about.run, changed)
+    after = store.of_case(about.run, changed)
     with result:
-        case_view.decision(after)
+        view.decision(after)
         widgets.chart(
             figures.policy_bars(after.actions, before.actions),
             table=after.actions,
@@ -54,13 +55,13 @@ def _edited(case: Cohort) -> Cohort:
     """The controls, and the case they describe."""
     marked = f"whatif:{case.ids[0]}"
     keys = {name: f"{marked}:{name}" for name in (*MEASURED, "roster")}
-    low, high = case_store.train().state.min(0), case_store.train().state.max(0)
+    low, high = store.train().state.min(0), store.train().state.max(0)
     values = {}
     for name in MEASURED:
         position = STATE.index(name)
         now = float(case.state[0, position])
         values[name] = st.slider(
-            tables_view.capital(INPUT_NAMES[name]),
+            method_table.capital(INPUT_NAMES[name]),
             min(float(low[position]), now),
             max(float(high[position]), now),
             now,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from mpd2.studio import widgets
+from mpd2.studio.parts import widgets
 
 
 def case_list(table: pd.DataFrame, *, key: str, alt_text: str) -> None:

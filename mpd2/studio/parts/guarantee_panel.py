@@ -5,12 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from mpd2.elsewhere import ASSUMPTION, records
-from mpd2.guarantee import AMONG, HOLDS, TOO_FEW, cases_needed, kept_cases, promise
-from mpd2.headlines import in_words
-from mpd2.studio import link, store, widgets
-from mpd2.studio.scenario import Scenario
-from mpd2.views import NOTHING
+from mpd2.evaluation.guarantee import AMONG, HOLDS, TOO_FEW, cases_needed, kept_cases, promise
+from mpd2.present.words.answer import in_words
+from mpd2.studio.parts import widgets
+from mpd2.studio.shell import link, store
+from mpd2.studio.shell.scenario import Scenario
+from mpd2.study.sentences import ASSUMPTION, records
+from mpd2.study.views import NOTHING
 
 LEVEL = "level"
 HEADS = {

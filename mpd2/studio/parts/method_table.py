@@ -8,13 +8,13 @@ from copy import deepcopy
 import pandas as pd
 import streamlit as st
 
-from mpd2.figures.common import METRIC_NAMES
-from mpd2.remember import remembered
-from mpd2.sidebyside import BEST, PRINTED, TIED, Columns, SideBySide
-from mpd2.studio import widgets
-from mpd2.studio.texts import GLOSSARY
-from mpd2.theme import OTHER, ROUTER
-from mpd2.views import NOTHING
+from mpd2.core.memo import remembered
+from mpd2.present.charts.kit.style import METRIC_NAMES
+from mpd2.present.charts.kit.theme import OTHER, ROUTER
+from mpd2.present.words.side_by_side import BEST, PRINTED, TIED, Columns, SideBySide
+from mpd2.studio.parts import widgets
+from mpd2.studio.shell.glossary import GLOSSARY
+from mpd2.study.views import NOTHING
 
 HELP = {
     "Acc": "Share of all cases that end with the right answer.",

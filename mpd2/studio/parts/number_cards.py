@@ -9,9 +9,9 @@ from typing import Any
 
 import streamlit as st
 
-from mpd2.cards import CELL, LINE
-from mpd2.headlines import BETTER_WORD, WORSE_WORD
-from mpd2.studio.live_slider import HEARD
+from mpd2.present.words.answer import BETTER_WORD, WORSE_WORD
+from mpd2.present.words.budget import CELL, LINE
+from mpd2.studio.parts.live_slider import HEARD
 
 HTML = '<div id="frame"><div id="cards"></div><p id="status" role="status"></p></div>'
 
@@ -129,8 +129,8 @@ TONES = {BETTER_WORD: "good", WORSE_WORD: "bad"}
 def number_cards(key: str, **data: Any) -> None:
     """Draw it outside of what reruns while the slider moves.
 
-    `data`: names and helps of the numbers; figures and changes, their texts at rest as `mpd2.cards` makes them; course,
-    both of them for every place of the slider, or none; follows, the slider's key, or none; turn, which of the slider's
+    `data`: names and helps of the numbers; figures and changes, their texts at rest as `words.budget` makes them; course, both
+    of them for every place of the slider, or none; follows, the slider's key, or none; turn, which of the slider's
     messages they answer.
     """
     _cards(key=key, data={**data, "tones": TONES})

@@ -9,12 +9,12 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
-from mpd2.figures.common import Figure
-from mpd2.figures.drawing import Drawing, finished
-from mpd2.figures.export import MIME, Kind, render
-from mpd2.spreadsheets import to_csv
-from mpd2.studio.registry import entry
-from mpd2.views import NOTHING
+from mpd2.present.charts.kit.drawing import Drawing, finished
+from mpd2.present.charts.kit.export import MIME, Kind, render
+from mpd2.present.charts.kit.style import Figure
+from mpd2.present.documents.spreadsheets import to_csv
+from mpd2.studio.shell.registry import entry
+from mpd2.study.views import NOTHING
 
 
 def chart(

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from mpd2 import roster
-from mpd2.agreement import against_ai, agreement
-from mpd2.studio import store
-from mpd2.studio.scenario import Scenario
+from mpd2.evaluation import roster
+from mpd2.evaluation.agreement import against_ai, agreement
+from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import Scenario
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,18 +7,18 @@ from typing import Any
 
 import streamlit as st
 
-from mpd2 import settings
-from mpd2.config import PRESETS, Config, parse_config
-from mpd2.costs import Costs
-from mpd2.devices import DEVICES, describe_devices
-from mpd2.errors import UserError
-from mpd2.jobs import crew, plan, queue, shelf
-from mpd2.jobs.folder import LONGEST, Order, Workshop, all_jobs
-from mpd2.jobs.search import kept_presets
-from mpd2.methods.router import Mpd2
-from mpd2.settings import BUDGET, DECAY, GSDP, MORE, RANK, SIMPLE, Setting
-from mpd2.studio import store
-from mpd2.studio import texts_retrain as texts
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
+from mpd2.lab.jobs import crew, orders, own_runs, queue
+from mpd2.lab.jobs.folder import LONGEST, Order, Workshop, all_jobs
+from mpd2.lab.jobs.search import kept_presets
+from mpd2.methods.mpd2_router import Mpd2
+from mpd2.studio.retrain import texts
+from mpd2.studio.shell import store
+from mpd2.training import form_fields
+from mpd2.training.config import PRESETS, Config, parse_config
+from mpd2.training.devices import DEVICES, describe_devices
+from mpd2.training.form_fields import BUDGET, DECAY, GSDP, MORE, RANK, SIMPLE, Setting
 
 CHOSEN_JOB = "retrain_job"
 PRESET = "preset-"  # begins the name of a preset that people kept
@@ -40,17 +40,17 @@ def draw(grid: bool) -> None:
     try:
         wish, seeds, budgets = _wish(start, grid, title.strip())
         if grid:
-            order = plan.grid(wish, budgets, seeds, table(), store.cohort())
+            order = orders.grid(wish, budgets, seeds, table(), store.cohort())
         else:
-            order = plan.training(wish, seeds, table(), store.cohort())
+            order = orders.training(wish, seeds, table(), store.cohort())
     except UserError as error:
-        st.error(settings.in_words(str(error)), icon=":material/error:")
+        st.error(form_fields.in_words(str(error)), icon=":material/error:")
         st.button("Train", disabled=True, icon=":material/model_training:", key="retrain_go")
         return
     _go(order, wish)
 
 
-def choose_start() -> plan.Start:
+def choose_start() -> orders.Start:
     """The preset or run to start from: presets, shipped and kept, and own runs whose routers share their settings."""
     costs, kept = store.cohort().manifest.default_costs(), kept_presets(Workshop.here())
     own = {store.own_key(run): run for run in store.own_runs() if run.kind == "train" and run.method == Mpd2.key}
@@ -60,15 +60,15 @@ def choose_start() -> plan.Start:
     name = st.selectbox("Start from", list(titles), format_func=titles.__getitem__, key="retrain_start",
                         help=texts.START)  # fmt: skip
     if name in own:
-        return plan.Start(name, titles[name], parse_config(dict(own[name].settings)), own[name].costs)
+        return orders.Start(name, titles[name], parse_config(dict(own[name].settings)), own[name].costs)
     if name in PRESETS:
-        return plan.Start(name, titles[name], PRESETS[name], costs)
+        return orders.Start(name, titles[name], PRESETS[name], costs)
     return kept_start(name.removeprefix(PRESET), kept[name.removeprefix(PRESET)])
 
 
-def kept_start(name: str, config: Config) -> plan.Start:
+def kept_start(name: str, config: Config) -> orders.Start:
     """A preset somebody kept, as a start."""
-    return plan.Start(f"{PRESET}{name}", _kept_title(name), config, store.cohort().manifest.default_costs())
+    return orders.Start(f"{PRESET}{name}", _kept_title(name), config, store.cohort().manifest.default_costs())
 
 
 def table() -> Path:
@@ -80,12 +80,12 @@ def _kept_title(name: str) -> str:
     return f"{name} (preset)"
 
 
-def _place(start: plan.Start, grid: bool) -> str:
+def _place(start: orders.Start, grid: bool) -> str:
     """Begins the key of every field, so that another start brings its own values."""
     return f"{'grid' if grid else 'train'}:{start.name}"
 
 
-def _wish(start: plan.Start, grid: bool, title: str) -> tuple[plan.Wish, int, list[float | None]]:
+def _wish(start: orders.Start, grid: bool, title: str) -> tuple[orders.Wish, int, list[float | None]]:
     """All that is set: configuration, costs and device; how many seeds; the budgets of a grid."""
     place = _place(start, grid)
     changes: dict[str, Any] = {}
@@ -102,16 +102,16 @@ def _wish(start: plan.Start, grid: bool, title: str) -> tuple[plan.Wish, int, li
     with st.expander("More settings", icon=":material/tune:"):
         more, costs, device = _more(start, place)
     changes |= more
-    return plan.Wish(start, start.config.but(**changes), costs, device, title), seeds, budgets
+    return orders.Wish(start, start.config.but(**changes), costs, device, title), seeds, budgets
 
 
 def _switchable(setting: Setting, config: Config, place: str, must: bool) -> Any:
     """A weight that can be switched off; in a grid it cannot, as the grid does that itself."""
-    value = settings.value_of(config, setting.path)
+    value = form_fields.value_of(config, setting.path)
     name = {GSDP: "GSDP", RANK: "Rank-JS", BUDGET: "Budget"}[setting.path]
     meaning = {GSDP: texts.GSDP, RANK: texts.RANK, BUDGET: texts.BUDGET}[setting.path]
     on = must or st.toggle(name, bool(value), key=f"{place}:{setting.path}:on", help=meaning)
-    usual = value or settings.value_of(Config(), setting.path)
+    usual = value or form_fields.value_of(Config(), setting.path)
     chosen = _number(setting, usual, place, disabled=not on)
     return chosen if on else OFF_VALUES[setting.path]
 
@@ -122,7 +122,7 @@ def _budgets(place: str) -> list[float | None]:
     return [BUDGETS[name] for name in BUDGETS if name in chosen]
 
 
-def _more(start: plan.Start, place: str) -> tuple[dict[str, Any], Costs, str]:
+def _more(start: orders.Start, place: str) -> tuple[dict[str, Any], Costs, str]:
     changes: dict[str, Any] = {}
     decay = ""
     st.caption(texts.COSTS)
@@ -139,7 +139,7 @@ def _more(start: plan.Start, place: str) -> tuple[dict[str, Any], Costs, str]:
                 decay = st.text_input(DECAY.label, usual, key=f"{place}:{DECAY.path}",
                                       help=f"{DECAY.meaning} {texts.DECAY}")  # fmt: skip
     # Judged last: a field that is not drawn because an earlier one is wrong would lose its value.
-    return changes | {DECAY.path: settings.parse_decay(decay)}, costs, device
+    return changes | {DECAY.path: form_fields.parse_decay(decay)}, costs, device
 
 
 def _costs_and_device(costs: Costs, place: str) -> tuple[Costs, str]:
@@ -157,7 +157,7 @@ def _costs_and_device(costs: Costs, place: str) -> tuple[Costs, str]:
 
 
 def _field(setting: Setting, config: Config, place: str) -> Any:
-    value = settings.value_of(config, setting.path)
+    value = form_fields.value_of(config, setting.path)
     if setting.choices:
         return st.segmented_control(setting.label, setting.choices, default=value, required=True,
                                     key=f"{place}:{setting.path}", help=setting.meaning)  # fmt: skip
@@ -180,17 +180,17 @@ def _number(setting: Setting, value: float, place: str, disabled: bool = False) 
     )
 
 
-def _go(order: Order, wish: plan.Wish) -> None:
+def _go(order: Order, wish: orders.Wish) -> None:
     """What would be done, about how long it would take, and the button."""
     jobs = all_jobs(Workshop.here())
-    seconds = plan.estimated_seconds(order.configs, jobs)
+    seconds = orders.estimated_seconds(order.configs, jobs)
     routers = "1 router" if len(order.configs) == 1 else f"{len(order.configs)} routers"
     left, right = st.columns([1, 4], vertical_alignment="center")
     left.button("Train", type="primary", icon=":material/model_training:", key="retrain_go", on_click=submit,
                 args=(order,), help=texts.TRAIN_HELP, width="stretch")  # fmt: skip
     right.caption(
         f"**{order.title}** · {routers}, {order.steps} epochs at most: about {in_minutes(seconds)} on "
-        f"{describe_devices(crew.threads())} · changed: {settings.changes_in_words(wish.changes)}"
+        f"{describe_devices(crew.threads())} · changed: {form_fields.changes_in_words(wish.changes)}"
     )
     with st.expander("The whole configuration", icon=":material/data_object:"):
         st.caption(f"{texts.RESOLVED}; seeds {order.configs[0].seed} to {order.configs[-1].seed}.")
@@ -203,8 +203,8 @@ def submit(order: Order) -> None:
     taken = {run.title for run in store.own_runs()} | {job.order.title for job in all_jobs(place)}
     taken |= {store.run_title(name) for name in store.run_names()}
     try:
-        shelf.check_room(place)
-        job = queue.submit(order.model_copy(update={"title": shelf.unique(order.title, taken)}), place)
+        own_runs.check_room(place)
+        job = queue.submit(order.model_copy(update={"title": own_runs.unique(order.title, taken)}), place)
     except UserError as error:
         st.toast(str(error), icon=":material/error:", duration="infinite")
     else:

@@ -8,15 +8,16 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from mpd2.errors import UserError
-from mpd2.figures import training as figures
-from mpd2.figures.drawing import Drawing
-from mpd2.jobs import grid, queue
-from mpd2.jobs.folder import ENDED, HISTORY, Job, Order, Status, Workshop, all_jobs
-from mpd2.jobs.history import History, read_history
-from mpd2.studio import store, widgets
-from mpd2.studio import texts_retrain as texts
-from mpd2.studio.retrain_form import CHOSEN_JOB, in_minutes
+from mpd2.core.errors import UserError
+from mpd2.lab.jobs import grid, queue
+from mpd2.lab.jobs.folder import ENDED, HISTORY, Job, Order, Status, Workshop, all_jobs
+from mpd2.lab.jobs.history import History, read_history
+from mpd2.present.charts import training as figures
+from mpd2.present.charts.kit.drawing import Drawing
+from mpd2.studio.parts import widgets
+from mpd2.studio.retrain import texts
+from mpd2.studio.retrain.form import CHOSEN_JOB, in_minutes
+from mpd2.studio.shell import store
 
 LOOK, DRAW = 1.0, 3.0  # seconds between two looks at the jobs, and between two drawings of the curves
 SHOWN = 6  # jobs in the list

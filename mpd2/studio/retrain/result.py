@@ -7,24 +7,26 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from mpd2 import changes, roster, tables
-from mpd2.cohort import Cohort
-from mpd2.errors import UserError
-from mpd2.evidence import Outcome
-from mpd2.figures import readers as reader_figures
-from mpd2.figures import runs as figures
-from mpd2.figures.common import METRIC_NAMES
-from mpd2.headlines import GAP
-from mpd2.jobs import grid, shelf
-from mpd2.jobs.folder import LONGEST, Workshop
-from mpd2.policy import Decisions
-from mpd2.runs import load_predictions
-from mpd2.sidebyside import BEST, MERIT, TIED, side_by_side
-from mpd2.studies import PAPER_RUN
-from mpd2.studio import frame, store, tables_view, widgets
-from mpd2.studio import texts_retrain as texts
-from mpd2.studio.scenario import Scenario
-from mpd2.worklist import decided_together
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
+from mpd2.core.policy import Decisions
+from mpd2.core.runs import load_predictions
+from mpd2.evaluation import roster, tables
+from mpd2.evaluation.evidence import Outcome
+from mpd2.lab.jobs import grid, own_runs
+from mpd2.lab.jobs.folder import LONGEST, Workshop
+from mpd2.planning import changes
+from mpd2.planning.worklist import decided_together
+from mpd2.present.charts import readers as reader_figures
+from mpd2.present.charts import runs as figures
+from mpd2.present.charts.kit.style import METRIC_NAMES
+from mpd2.present.words.answer import GAP
+from mpd2.present.words.side_by_side import BEST, MERIT, TIED, side_by_side
+from mpd2.studio.parts import method_table, widgets
+from mpd2.studio.retrain import texts
+from mpd2.studio.shell import frame, store
+from mpd2.studio.shell.scenario import Scenario
+from mpd2.study.definition import PAPER_RUN
 
 METRICS = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "F1", "MCC", "Sens", "Spec", "Top1", "NEff", "Gini")
 VAL, SIDEBAR = "val", "sidebar"
@@ -60,9 +62,9 @@ def draw(name: str, about: Scenario) -> None:
 def beside(names: tuple[str, ...], about: Scenario, key: str, first: str) -> None:
     """A table of runs, with every metric and its interval."""
     rows = _figures(names, about)
-    columns = tables_view.heads(METRICS, tables.ALL)
+    columns = method_table.heads(METRICS, tables.ALL)
     table = side_by_side(rows, columns, first=first, merit=MERIT, intervals=True)
-    tables_view.wide_table(rows, table, columns, key=f"{key}-table", active=first, roomy=True,
+    method_table.wide_table(rows, table, columns, key=f"{key}-table", active=first, roomy=True,
                            alt_text="The runs side by side, a column for each figure")  # fmt: skip
     st.caption(
         f"n = {rows['n'].max()} cases; brackets hold 95{GAP}% intervals over resampled cases of the mean over routers. "
@@ -93,7 +95,7 @@ def actions(name: str, about: Scenario) -> None:
             title = st.text_input("Name", store.run_title(name), key=f"title:{name}", max_chars=LONGEST,
                                   help=texts.NAME)  # fmt: skip
             st.button("Keep under this name", key=f"rename:{name}", on_click=_rename, args=(name, title))
-        st.download_button("Export", partial(shelf.zipped, folder, place), f"{folder}.zip", "application/zip",
+        st.download_button("Export", partial(own_runs.zipped, folder, place), f"{folder}.zip", "application/zip",
                            key=f"export:{name}", on_click="ignore", icon=":material/archive:",
                            help="The run's folder, for `python -m mpd2 evaluate` and `route`")  # fmt: skip
         with st.popover("Delete", icon=":material/delete:"):
@@ -110,9 +112,9 @@ def draw_grid(name: str, about: Scenario) -> None:
     shown = changed[changed["metric"] == metric]
     widgets.data_table(shown.drop(columns="metric"), key="grid-effects", columns=_EFFECTS,
                        alt_text=f"Change in {METRIC_NAMES[metric]} of each cell against the first")  # fmt: skip
-    columns = tables_view.heads(tables.OBJECTIVE + tables.REGULARISATION[:6], tables.ALL)
+    columns = method_table.heads(tables.OBJECTIVE + tables.REGULARISATION[:6], tables.ALL)
     table = side_by_side(rows, columns, first=str(rows["method"].iloc[0]), merit={}, intervals=True)
-    tables_view.wide_table(rows, table, columns, key="grid-levels", active=str(rows["method"].iloc[0]), head="Cell",
+    method_table.wide_table(rows, table, columns, key="grid-levels", active=str(rows["method"].iloc[0]), head="Cell",
                            roomy=True, alt_text="Every cell of the grid, a column for each figure")  # fmt: skip
     st.caption(f"Student's 95{GAP}% intervals of the mean over {rows['n'].max()} seeds, on {judged.split} cases.")
     cell = st.selectbox("Cell", list(rows["method"].unique()), key="grid-cell", width=420)
@@ -186,7 +188,7 @@ def _activate(name: str) -> None:
 def _rename(name: str, title: str) -> None:
     taken = {store.run_title(other) for other in store.run_names() if other != name}
     try:
-        shelf.rename(name.removeprefix(store.OWN), title, Workshop.here(), taken)
+        own_runs.rename(name.removeprefix(store.OWN), title, Workshop.here(), taken)
     except UserError as error:
         st.toast(str(error), icon=":material/error:")
     else:
@@ -195,7 +197,7 @@ def _rename(name: str, title: str) -> None:
 
 def _delete(name: str) -> None:
     try:
-        shelf.delete(name.removeprefix(store.OWN), Workshop.here())
+        own_runs.delete(name.removeprefix(store.OWN), Workshop.here())
     except UserError as error:
         st.toast(str(error), icon=":material/error:")
     else:
@@ -204,10 +206,10 @@ def _delete(name: str) -> None:
 
 def _keep_cell(name: str, cell: str) -> None:
     run, taken = store.run(name), {store.run_title(other) for other in store.run_names()}
-    title = shelf.unique(f"{store.run_title(name)}: {cell}"[: LONGEST], taken)
+    title = own_runs.unique(f"{store.run_title(name)}: {cell}"[: LONGEST], taken)
     try:
         policy = load_predictions(store.run_folder(name), run, store.cohort())
-        shelf.keep_cell(name.removeprefix(store.OWN), run, policy, cell, title, store.cohort(), Workshop.here())
+        own_runs.keep_cell(name.removeprefix(store.OWN), run, policy, cell, title, store.cohort(), Workshop.here())
     except UserError as error:
         st.toast(str(error), icon=":material/error:")
     else:

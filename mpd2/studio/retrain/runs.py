@@ -5,12 +5,12 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from mpd2.jobs.shelf import OwnRun
-from mpd2.settings import changes_in_words
-from mpd2.studio import retrain_result as result
-from mpd2.studio import store, widgets
-from mpd2.studio import texts_retrain as texts
-from mpd2.studio.scenario import Scenario
+from mpd2.lab.jobs.own_runs import OwnRun
+from mpd2.studio.parts import widgets
+from mpd2.studio.retrain import result, texts
+from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import Scenario
+from mpd2.training.form_fields import changes_in_words
 
 
 def draw(about: Scenario) -> None:

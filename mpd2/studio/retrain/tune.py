@@ -9,20 +9,21 @@ import pandas as pd
 import streamlit as st
 from optuna.study import Study
 
-from mpd2 import settings
-from mpd2.config import Config
-from mpd2.errors import UserError
-from mpd2.figures import tuning as figures
-from mpd2.figures.drawing import Drawing
-from mpd2.jobs import crew, plan
-from mpd2.jobs.folder import ENDED, LONGEST, Search, Workshop, all_jobs
-from mpd2.jobs.search import keep_preset
-from mpd2.studio import retrain_form, retrain_jobs, store, widgets
-from mpd2.studio import texts_retrain as texts
-from mpd2.tuning import tables
-from mpd2.tuning.score import CRITERIA
-from mpd2.tuning.storage import connect
-from mpd2.tuning.study import Plan, best_trial, load_study, trial_config
+from mpd2.core.errors import UserError
+from mpd2.lab.jobs import crew, orders
+from mpd2.lab.jobs.folder import ENDED, LONGEST, Search, Workshop, all_jobs
+from mpd2.lab.jobs.search import keep_preset
+from mpd2.lab.tuning import tables
+from mpd2.lab.tuning.score import CRITERIA
+from mpd2.lab.tuning.storage import connect
+from mpd2.lab.tuning.study import Plan, best_trial, load_study, trial_config
+from mpd2.present.charts import tuning as figures
+from mpd2.present.charts.kit.drawing import Drawing
+from mpd2.studio.parts import widgets
+from mpd2.studio.retrain import form, jobs, texts
+from mpd2.studio.shell import store
+from mpd2.training import form_fields
+from mpd2.training.config import Config
 
 LOOK = 5.0  # seconds between two looks at a study that is being worked on
 
@@ -31,7 +32,7 @@ def draw() -> None:
     """The form, the jobs, and what a study has found so far."""
     st.caption(texts.TUNE)
     _form()
-    retrain_jobs.draw()
+    jobs.draw()
     place = Workshop.here()
     try:
         names = sorted(optuna.get_all_study_names(_storage(place.studies))) if place.runs.is_dir() else []
@@ -53,21 +54,21 @@ def _form() -> None:
     crew.keep_ready()
     left, right = st.columns(2)
     with left:
-        start = retrain_form.choose_start()
+        start = form.choose_start()
     name = right.text_input("Study", start.name, max_chars=LONGEST, key=f"tune:{start.name}:study", help=texts.STUDY)
     columns = st.columns(3)
-    trials = columns[0].number_input("Trials", 2, plan.MOST_TRIALS, 80, 10, key="tune:trials", help=texts.TRIALS)
+    trials = columns[0].number_input("Trials", 2, orders.MOST_TRIALS, 80, 10, key="tune:trials", help=texts.TRIALS)
     seeds = columns[1].number_input("Routers a trial", 1, 5, 1, key="tune:seeds", help=texts.TRIAL_SEEDS)
     epochs = columns[2].number_input("Epochs a trial", 2, 150, 60, 10, key="tune:epochs", help=texts.TRIAL_EPOCHS)
     try:
         config = start.config.but(training__epochs=int(epochs))
-        wish = plan.Wish(start, config, start.costs)
+        wish = orders.Wish(start, config, start.costs)
         search = Search(study=name.strip() or start.name, trials=int(trials), seeds=int(seeds))
-        order = plan.tuning(wish, search, retrain_form.table(), store.cohort())
+        order = orders.tuning(wish, search, form.table(), store.cohort())
     except UserError as error:
-        st.error(settings.in_words(str(error)), icon=":material/error:")
+        st.error(form_fields.in_words(str(error)), icon=":material/error:")
         return
-    st.button("Search", type="primary", icon=":material/travel_explore:", key="tune_go", on_click=retrain_form.submit,
+    st.button("Search", type="primary", icon=":material/travel_explore:", key="tune_go", on_click=form.submit,
               args=(order,), help=texts.TRAIN_HELP)  # fmt: skip
 
 
@@ -144,9 +145,9 @@ def _keep(config: Config, name: str, place: Workshop, train: bool) -> None:
         return
     st.toast(f"Kept as {kept}: start from it under One change", icon=":material/bookmark_added:")
     if train:
-        start = retrain_form.kept_start(kept, config)
-        wish = plan.Wish(start, config, start.costs, title=kept)
-        retrain_form.submit(plan.training(wish, retrain_form.SEEDS, retrain_form.table(), store.cohort()))
+        start = form.kept_start(kept, config)
+        wish = orders.Wish(start, config, start.costs, title=kept)
+        form.submit(orders.training(wish, form.SEEDS, form.table(), store.cohort()))
 
 
 @st.cache_resource(show_spinner=False, max_entries=2)

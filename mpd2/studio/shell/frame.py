@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
-from mpd2.errors import EmptyCohort
-from mpd2.studio import link, report_button, store, texts
-from mpd2.studio.registry import entry
-from mpd2.studio.scenario import DEFAULT_RUN, DEFAULT_SPLIT, Scenario
+from mpd2.core.errors import EmptyCohort
+from mpd2.studio.shell import glossary, link, report_button, store
+from mpd2.studio.shell.registry import entry
+from mpd2.studio.shell.scenario import DEFAULT_RUN, DEFAULT_SPLIT, Scenario
 
 RUN, SPLIT, COHORTS, SAVED = "run", "split", "cohorts", "saved_slices"
 """Keys of the session; the first three are names in the URL too."""
@@ -26,7 +26,7 @@ def draw() -> None:
             key=RUN,
             default=DEFAULT_RUN,
             format_func=store.run_title,
-            help=texts.ACTIVE_RUN,
+            help=glossary.ACTIVE_RUN,
         )
         link.many(
             st.pills,
@@ -35,7 +35,7 @@ def draw() -> None:
             key=COHORTS,
             selection_mode="multi",
             format_func=_cohort_name,
-            help=texts.COHORTS,
+            help=glossary.COHORTS,
         )
         st.segmented_control(
             "Split",
@@ -44,11 +44,11 @@ def draw() -> None:
             required=True,
             key=SPLIT,
             bind="query-params",
-            help=texts.SPLIT,
+            help=glossary.SPLIT,
         )
         _saved_slices()
         report_button.draw(scenario())
-    st.caption(f":material/science: {texts.banner(store.cohort().manifest)}")
+    st.caption(f":material/science: {glossary.banner(store.cohort().manifest)}")
 
 
 def scenario() -> Scenario:

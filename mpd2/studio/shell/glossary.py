@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mpd2.manifest import Manifest
+from mpd2.core.manifest import Manifest
 
 READINGS = {
     "real": "real",

@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-FOLDER = Path(__file__).parents[2] / "pages"
+from mpd2.core.files import ROOT
+
+FOLDER = ROOT / "pages"
 About = Literal["slice", "run", "study"]
 """What a page is about: the active run on the slice, the run wherever it is applied, or neither."""
 

@@ -9,11 +9,11 @@ from functools import partial
 import streamlit as st
 
 import mpd2
-from mpd2.exports.briefing import TABLES, Briefing, Stamp, brief
-from mpd2.exports.html import to_html
-from mpd2.exports.slides import to_slides
-from mpd2.studio import store
-from mpd2.studio.scenario import Scenario
+from mpd2.present.documents.briefing import TABLES, Briefing, Stamp, brief
+from mpd2.present.documents.html import to_html
+from mpd2.present.documents.slides import to_slides
+from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import Scenario
 
 Writer = Callable[[Briefing], bytes]
 

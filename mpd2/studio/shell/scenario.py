@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mpd2.cohort import Cohort
+from mpd2.core.cohort import Cohort
 
 DEFAULT_RUN = "studio"
 DEFAULT_SPLIT = "test"

@@ -9,28 +9,30 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from mpd2 import curves, headlines, tables
-from mpd2.arrays import Floats
-from mpd2.catalogue import read_table
-from mpd2.cohort import Cohort
-from mpd2.elsewhere import resplit_words, transfer_words
-from mpd2.embedding import Map, load_map
-from mpd2.evidence import Evidence, Outcome
-from mpd2.findings import OF_THE_OBJECTIVE, Figures, Finding
-from mpd2.headlines import Answer
-from mpd2.intervals import resample_weights
-from mpd2.jobs import shelf
-from mpd2.jobs.folder import Workshop
-from mpd2.jobs.shelf import OwnRun
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import Cohort
+from mpd2.core.error_rates import ErrorModel
+from mpd2.core.files import ROOT
+from mpd2.core.policy import route
+from mpd2.core.reading import load_cohort
+from mpd2.core.runs import CONFIG, Run, load_endings, load_errors, load_predictions, load_run
+from mpd2.evaluation import curves, tables
+from mpd2.evaluation.evidence import Evidence, Outcome
+from mpd2.evaluation.intervals import resample_weights
+from mpd2.evaluation.map import Map, load_map
+from mpd2.lab.jobs import own_runs as shelf
+from mpd2.lab.jobs.folder import Workshop
+from mpd2.lab.jobs.own_runs import OwnRun
 from mpd2.methods import NOT_DEPLOYABLE
-from mpd2.policy import route
-from mpd2.reliability import ErrorModel
-from mpd2.runs import CONFIG, Run, load_endings, load_errors, load_predictions, load_run
-from mpd2.studies import CONTENDERS, PAPER_RUN, ROUTERS
-from mpd2.studio.scenario import Scenario
-from mpd2.table import load_cohort
+from mpd2.present.words import answer as headlines
+from mpd2.present.words.answer import Answer
+from mpd2.studio.shell.scenario import Scenario
+from mpd2.study.catalogue import read_table
+from mpd2.study.claims import OF_THE_OBJECTIVE, Figures, Finding
+from mpd2.study.definition import CONTENDERS, PAPER_RUN, ROUTERS
+from mpd2.study.sentences import resplit_words, transfer_words
 
-DATA = Path(__file__).parents[2] / "data"
+DATA = ROOT / "data"
 RUNS = DATA / "runs"
 OWN = "own-"  # begins the name of a run that people made
 ABLATIONS = ("objective", "regularisation", "budget")

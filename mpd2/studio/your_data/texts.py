@@ -7,7 +7,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from mpd2.manifest import Manifest
+from mpd2.core.manifest import Manifest
 
 INTRO = (
     "Upload a table of your own cases to see how they differ from the cases the router has learned from, whom it "

@@ -10,8 +10,8 @@ from typing import Any, ParamSpec
 import orjson
 import pyarrow as pa
 
-from mpd2.figures.common import Figure
-from mpd2.remember import remembered
+from mpd2.core.memo import remembered
+from mpd2.present.charts.kit.style import Figure
 
 KEPT = 64  # charts of a kind, each a few kilobytes, or some tens of them
 Given = ParamSpec("Given")

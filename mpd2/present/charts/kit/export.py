@@ -6,8 +6,8 @@ from typing import Literal
 
 import vl_convert
 
-from mpd2.figures.common import Figure
-from mpd2.figures.drawing import Drawing
+from mpd2.present.charts.kit.drawing import Drawing
+from mpd2.present.charts.kit.style import Figure
 
 Kind = Literal["png", "svg"]
 MIME: dict[Kind, str] = {"png": "image/png", "svg": "image/svg+xml"}

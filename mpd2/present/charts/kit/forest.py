@@ -5,8 +5,8 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from mpd2.figures.common import Figure
-from mpd2.theme import OTHER
+from mpd2.present.charts.kit.style import Figure
+from mpd2.present.charts.kit.theme import OTHER
 
 ROW = 24  # height of one line
 AROUND = 110  # height of title and axis

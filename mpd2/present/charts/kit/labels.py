@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mpd2.arrays import Floats
+from mpd2.core.arrays import Floats
 
 SIZE = 10  # of the letters, in pixels
 HIGH = SIZE + 2  # with the space that keeps two lines apart

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import altair as alt
 
-from mpd2.theme import AI, OTHER, READER, ROUTER, Mark
+from mpd2.present.charts.kit.theme import AI, OTHER, READER, ROUTER, Mark
 
 Figure = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart | alt.ConcatChart
 

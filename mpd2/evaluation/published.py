@@ -3,9 +3,9 @@
 Tables: `overall`, `per_cohort`, `expert_collapse`, `ai_retention`, `per_expert`, and the ablations
 `ablation_objective`, `ablation_regularisation`, `ablation_deferral` (mean and sd of ten seeds). Metrics are named as in
 `evaluation.metrics`; besides those, DeferHard is Defer where DeferSoft stands beside it, GapSoft and GapHard are a
-deferral rate minus its Target, and TotalLoss is the printed L_total, which weighs fees otherwise than TotalCost does. Top1 and
-Top2 of `ablation_regularisation` cannot be of the load its HHI is of (their squares alone exceed it); the paper does
-not say which load either is of.
+deferral rate minus its Target, and TotalLoss is the printed L_total, which weighs fees otherwise than TotalCost does.
+Top1 and Top2 of `ablation_regularisation` cannot be of the load its HHI is of (their squares alone exceed it); the
+paper does not say which load either is of.
 """
 
 from __future__ import annotations

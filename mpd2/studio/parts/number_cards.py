@@ -129,8 +129,8 @@ TONES = {BETTER_WORD: "good", WORSE_WORD: "bad"}
 def number_cards(key: str, **data: Any) -> None:
     """Draw it outside of what reruns while the slider moves.
 
-    `data`: names and helps of the numbers; figures and changes, their texts at rest as `words.budget` makes them; course, both
-    of them for every place of the slider, or none; follows, the slider's key, or none; turn, which of the slider's
-    messages they answer.
+    `data`: names and helps of the numbers; figures and changes, their texts at rest as `words.budget` makes them;
+    course, both of them for every place of the slider, or none; follows, the slider's key, or none; turn, which of
+    the slider's messages they answer.
     """
     _cards(key=key, data={**data, "tones": TONES})

@@ -11,6 +11,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from optuna.trial import TrialState
+from places import ROOT
 from small_table import small_table
 
 from mpd2.cli import main
@@ -20,7 +21,6 @@ from mpd2.lab.tuning.storage import connected
 from mpd2.lab.tuning.study import load_study
 from mpd2.training.config import STUDIO, parse_config
 
-ROOT = Path(__file__).parents[1]
 TOLD = (TrialState.COMPLETE, TrialState.PRUNED)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given, settings
+from places import ROOT
 from strategies import cohorts, made_up_manifest
 
 from mpd2.core.cohort import STATE, UNKNOWN, Cohort
@@ -426,5 +427,4 @@ def test_any_cohort_survives_being_written_and_read(cohort: Cohort) -> None:
 
 def test_importing_the_module_does_not_wait_for_pandera() -> None:
     probe = "import sys, mpd2.core.reading; print('pandera' in sys.modules)"
-    root = Path(__file__).parents[1]
-    assert subprocess.run([sys.executable, "-c", probe], cwd=root, capture_output=True, text=True).stdout == "False\n"
+    assert subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True).stdout == "False\n"

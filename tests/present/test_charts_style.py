@@ -3,13 +3,12 @@
 import re
 import tomllib
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
+from places import ROOT
 
 from mpd2.present.charts.kit import theme
 
-ROOT = Path(__file__).parents[1]
 CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 STATIC = ROOT / "mpd2" / "studio" / "static"
 SCHEMES = ("light", "dark")

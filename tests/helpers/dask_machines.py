@@ -11,8 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from distributed import Client
-
-HERE = Path(__file__).parent
+from places import HELPERS, ROOT
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ def machines(folder: Path, workers: int) -> Iterator[Machines]:
 
 @contextmanager
 def _started(*line: str | Path, cwd: Path) -> Iterator[subprocess.Popen[bytes]]:
-    paths = os.pathsep.join([str(HERE), str(HERE.parent)])
+    paths = os.pathsep.join([str(HELPERS), str(ROOT)])
     with subprocess.Popen(
         [sys.executable, "-m", "dask", *line],
         cwd=cwd,

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import io
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from places import DATA
 
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import UserError
@@ -19,7 +19,6 @@ from mpd2.core.runs import Run, load_run
 from mpd2.evaluation.metrics import METRICS, evaluate
 from mpd2.lab import own_table
 
-DATA = Path(__file__).parents[1] / "data"
 TABLE = DATA / "glaucoma.csv"
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from places import DATA
+from places import DATA, ROOT
 from small_table import small_table
 
 from mpd2.cli import bench, main
@@ -30,7 +30,6 @@ from mpd2.training.config import PRESETS, Config
 from mpd2.training.devices import DEVICES
 from mpd2.training.loop import Callback, Progress
 
-ROOT = Path(__file__).parents[1]
 TINY = {"network": {"width": 8}, "training": {"epochs": 2, "warm_up": 0, "learning_rate": 0.01}}
 
 

@@ -6,13 +6,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 from time import monotonic, sleep
 
 import optuna
 import pytest
 from optuna.storages import RDBStorage
 from optuna.trial import TrialState
+from places import HELPERS, ROOT
 from postgres import postgres
 from tiny_search import NAME, TRIALS
 
@@ -20,7 +20,6 @@ from mpd2.lab.tuning.space import HAND_TUNED
 from mpd2.lab.tuning.storage import connected
 from mpd2.lab.tuning.study import PLAN, WORKER
 
-HERE = Path(__file__).parent
 TOLD = (TrialState.COMPLETE, TrialState.PRUNED)
 PATIENCE = 300  # seconds, on a busy machine
 
@@ -32,8 +31,8 @@ def database() -> Iterator[tuple[str, RDBStorage]]:
 
 
 def started(url: str) -> subprocess.Popen[bytes]:
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE), str(HERE.parent)])}
-    return subprocess.Popen([sys.executable, HERE / "tiny_search.py", url], env=environment)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(HELPERS), str(ROOT)])}
+    return subprocess.Popen([sys.executable, HELPERS / "tiny_search.py", url], env=environment)
 
 
 def appeared(storage: RDBStorage) -> optuna.Study:

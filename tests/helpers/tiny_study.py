@@ -13,6 +13,7 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pandas as pd
+from places import DATA
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.reading import load_cohort
@@ -22,7 +23,6 @@ from mpd2.study.catalogue import TABLES, read_table
 from mpd2.study.definition import ABLATIONS_RUN, CONTENDERS, Contender, Plan, Study
 from mpd2.study.reproduce import Standing, reproduce
 
-DATA = Path(__file__).parents[1] / "data"
 NAMES = ("studio", "paper", "mpd2-plus", "ai", "mao", "keswani", "random-reader", "oracle")
 CHANGES = {
     "network__width": 8,

@@ -14,13 +14,13 @@ import pytest
 import torch
 from disk import full_disk, names
 from killed_training import COHORT, CONFIGS, LAST_WHOLE
+from places import HELPERS, ROOT
 from safetensors.torch import save_file
 
 from mpd2.core.errors import Cancelled, UserError
 from mpd2.training.checkpoints import checkpointing, load_checkpoint, save_checkpoint
 from mpd2.training.loop import Progress, Trained, TrainingState, train
 
-HERE = Path(__file__).parent
 CPU = torch.device("cpu")
 
 
@@ -82,8 +82,8 @@ def test_a_cancelled_training_goes_on_from_its_file_to_the_same_end(tmp_path, wh
 
 def test_a_training_killed_in_the_middle_of_a_write_goes_on_to_the_same_end(tmp_path, whole):
     path = tmp_path / "training.safetensors"
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE), str(HERE.parent)])}
-    killed = subprocess.run([sys.executable, HERE / "killed_training.py", path], env=environment, check=False)
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(HELPERS), str(ROOT)])}
+    killed = subprocess.run([sys.executable, HELPERS / "killed_training.py", path], env=environment, check=False)
     assert killed.returncode == -signal.SIGKILL
     state = load(path)
     assert state.epoch == LAST_WHOLE

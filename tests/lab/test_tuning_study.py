@@ -16,6 +16,7 @@ import optuna
 import pandas as pd
 import pytest
 from optuna.trial import TrialState, create_trial
+from places import HELPERS, ROOT
 from tiny_search import BASE, BATCH, COHORT, NAME, TRIALS, plan_of, searched, worker_on
 
 from mpd2.core.cohort import learning_split
@@ -30,7 +31,6 @@ from mpd2.lab.tuning.watch import SIGN, Vigil, Watcher, give_back
 from mpd2.methods import policy_of
 from mpd2.methods.mpd2_router import fit_routers
 
-HERE = Path(__file__).parent
 TOLD = (TrialState.COMPLETE, TrialState.PRUNED)
 
 
@@ -117,8 +117,8 @@ def test_a_study_that_was_stopped_goes_on_and_loses_no_trial_that_ended(tmp_path
 def test_the_trials_of_a_worker_that_was_killed_are_tried_again(tmp_path):
     place = tmp_path / "search.db"
     study = worker_on(place).study
-    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(HERE), str(HERE.parent)])}
-    with subprocess.Popen([sys.executable, HERE / "tiny_search.py", place], env=environment) as process:
+    environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(HELPERS), str(ROOT)])}
+    with subprocess.Popen([sys.executable, HELPERS / "tiny_search.py", place], env=environment) as process:
         patience = monotonic() + 300
         while not any(trial.last_step for trial in study.get_trials(states=(TrialState.RUNNING,))):
             assert process.poll() is None

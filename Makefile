@@ -26,6 +26,7 @@ fuzz: $(VENV)/test.stamp  ## Try the properties on new random examples, ROUNDS=2
 
 lint: $(VENV)/test.stamp  ## Lint and check types
 	$(PY) -m ruff check .
+	$(VENV)/bin/lint-imports --quiet
 	$(PY) -m mypy --num-workers 2
 
 system:  ## Install the browser and the database of the tests, where Debian has them and we may
@@ -38,7 +39,7 @@ bench: $(VENV)/app.stamp  ## Time the training of a population
 	$(PY) -m mpd2 bench train --json
 
 clean:  ## Remove the environment and every cache
-	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp is newer than the requirements it was made from; pip runs again only when they change.

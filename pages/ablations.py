@@ -11,7 +11,8 @@ from mpd2.present.words.answer import in_words
 from mpd2.present.words.side_by_side import side_by_side
 from mpd2.studio.parts import method_table, widgets
 from mpd2.studio.shell import frame, link, store
-from mpd2.study.claims import FAILS, HARDLY, HOLDS, OF_THE_OBJECTIVE, RATHER, UNKNOWN, Figures
+from mpd2.study.claims import FAILS, HARDLY, HOLDS, OF_THE_OBJECTIVE, RATHER, UNKNOWN
+from mpd2.study.tables import Figures
 
 STUDIES = {"objective": "Terms of the objective", "regularisation": "Spreading the load", "budget": "The budget"}
 METRICS = {"objective": OBJECTIVE, "regularisation": REGULARISATION, "budget": BUDGET_CONTROL}

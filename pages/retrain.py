@@ -10,7 +10,7 @@ from mpd2.present.charts.kit.style import METRIC_NAMES
 from mpd2.studio.parts import widgets
 from mpd2.studio.retrain import form, jobs, result, runs, texts
 from mpd2.studio.shell import frame, link, store
-from mpd2.study.claims import Figures
+from mpd2.study.tables import Figures
 from mpd2.study.toggles import regularisers_buy
 
 about = frame.open_page("retrain")

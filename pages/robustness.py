@@ -7,8 +7,8 @@ from mpd2.present.charts import robustness as figures
 from mpd2.present.charts.kit.style import METRIC_NAMES
 from mpd2.studio.parts import guarantee_panel, method_table, widgets
 from mpd2.studio.shell import frame, link, store
-from mpd2.study.claims import Figures
 from mpd2.study.resplits import METRICS
+from mpd2.study.tables import Figures
 
 about = frame.open_page("robustness")
 tables = {name: store.ablation(name) for name in store.ELSEWHERE}

@@ -15,10 +15,10 @@ from mpd2.cli.arguments import DATA, TABLE
 from mpd2.cli.inputs import cohort_of
 from mpd2.cli.output import aligned
 from mpd2.core.errors import UserError
-from mpd2.study.catalogue import MAP, TABLES, Inventory, read_table, table_path
-from mpd2.study.claims import Figures
+from mpd2.study.catalogue import MAP, TABLES, Inventory, table_path
 from mpd2.study.definition import ABLATIONS_RUN, SEEDS, Say, Study
 from mpd2.study.reproduce import Standing, Tell, chosen, reproduce, results_path
+from mpd2.study.tables import Figures, read_table
 from mpd2.study.views import view
 from mpd2.training.progress import LOG_EVERY
 

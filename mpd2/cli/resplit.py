@@ -14,11 +14,11 @@ from mpd2.cli.reproduce import study_bar
 from mpd2.core.errors import UserError
 from mpd2.study import resplits
 from mpd2.study.catalogue import rounded
-from mpd2.study.claims import Figures
 from mpd2.study.definition import CONTENDERS, SEEDS, Plan, Study
 from mpd2.study.reproduce import play
 from mpd2.study.rounds import Ledger
 from mpd2.study.sentences import resplit_words, transfer_words
+from mpd2.study.tables import Figures
 from mpd2.study.views import view
 
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import glob
 import hashlib
+import json
 import os
 import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from mpd2.core.errors import UserError
 
@@ -78,3 +80,8 @@ def _put_in_place(draft: Path, target: Path) -> None:
         os.replace(old, target)
         raise
     shutil.rmtree(old, ignore_errors=True)
+
+
+def short_hash(values: Any) -> str:
+    """A hash of plain values, the same for equal ones."""
+    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]

@@ -165,3 +165,17 @@ def route(policy: Policy, cohort: Cohort, rule: Rule = "joint", endings: Endings
 def _majority(labels: Ints) -> Ints:
     """The label of most members, [E, ...] to [...]; UNKNOWN where any does not know."""
     return np.where((labels == UNKNOWN).any(0), UNKNOWN, 2 * (labels == 1).sum(0) >= len(labels))
+
+
+def mean_policy(policy: Policy) -> Policy:
+    """One policy for a population: the mean of its members' π, [E, N] to [N]."""
+    defer = policy.defer.mean(0)
+    shared = (policy.defer[..., None] * policy.allocation).mean(0)  # [N, M]
+    deferring = defer[:, None] > 0
+    allocation = np.divide(shared, defer[:, None], out=policy.allocation.mean(0), where=deferring)
+    return Policy(defer, allocation, policy.available)
+
+
+def decided_together(policy: Policy, cohort: Cohort, rule: Rule, endings: Endings | None = None) -> Decisions:
+    """What a population, [E, N], decides as one, [N]: the mean policy acts, the endings of most members ensue."""
+    return route(mean_policy(policy), cohort, rule, None if endings is None else endings.together())

@@ -8,8 +8,8 @@ import numpy as np
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
+from mpd2.core.files import short_hash
 from mpd2.core.rng import Purpose, stream
-from mpd2.study.definition import short_hash
 
 
 def resplit(cohort: Cohort, number: int) -> Cohort:

@@ -14,12 +14,11 @@ from mpd2.core.arrays import Bools, Floats
 from mpd2.core.cohort import STATE, UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import Errors, expected_costs
-from mpd2.core.policy import Policy, Rule, choose
+from mpd2.core.policy import Policy, Rule, choose, mean_policy
 from mpd2.core.runs import Run
 from mpd2.evaluation.map import nearest
 from mpd2.methods import policy_of
 from mpd2.methods.mpd2_router import Mpd2
-from mpd2.planning.worklist import mean_policy
 
 INPUT_NAMES = {
     "prob_1": "AI's probability",

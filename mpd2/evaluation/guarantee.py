@@ -23,11 +23,10 @@ from scipy import stats
 
 from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.errors import UserError
-from mpd2.core.policy import preferences
+from mpd2.core.policy import mean_policy, preferences
 from mpd2.core.rng import Purpose, stream
 from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.intervals import wilson
-from mpd2.planning.worklist import mean_policy
 
 CONFIDENCE = 0.9
 LEVELS = (0.02, 0.05, 0.1)

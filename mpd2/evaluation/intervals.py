@@ -7,6 +7,7 @@ population the statistic is the mean over its members.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from itertools import product
 from statistics import NormalDist
 
@@ -112,3 +113,31 @@ def _mean_of_members(tally: Tally, weights: Floats) -> Floats:
     """The statistic of every resample: the mean over members of METRICS, [R, metrics]."""
     samples = bootstrap(tally, weights)  # [R, ..., metrics]
     return samples.reshape(len(weights), -1, len(METRICS)).mean(1)
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its interval, and what else is known of it."""
+
+    value: float
+    low: float
+    high: float
+    sd: float = np.nan
+    published: float = np.nan
+    title: str = ""
+
+    def __neg__(self) -> Estimate:
+        return Estimate(-self.value, -self.high, -self.low)
+
+    def __add__(self, constant: float) -> Estimate:
+        return Estimate(self.value + constant, self.low + constant, self.high + constant)
+
+    def __sub__(self, other: Estimate) -> Estimate:
+        """A difference between figures that were not paired: its interval is wider than it need be."""
+        return Estimate(self.value - other.value, self.low - other.high, self.high - other.low)
+
+    def __str__(self) -> str:
+        if np.isnan(self.value):
+            return "–"
+        value, low, high = (round(part, 3) + 0.0 for part in (self.value, self.low, self.high))  # no negative zero
+        return f"{value:+.3f} [{low:+.3f}, {high:+.3f}]"

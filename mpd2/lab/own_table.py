@@ -15,14 +15,14 @@ from mpd2.core.arrays import Bools
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest
-from mpd2.core.policy import NOBODY, Decisions, Policy
+from mpd2.core.policy import NOBODY, Decisions, Policy, decided_together, mean_policy
 from mpd2.core.reading import read_cohort
 from mpd2.core.runs import Run
 from mpd2.evaluation import tables
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import RESAMPLES, resample_weights, wilson
 from mpd2.methods import endings_of, policy_of
-from mpd2.planning.worklist import decided_together, decisions_frame, mean_policy
+from mpd2.planning.worklist import decisions_frame
 
 MAX_BYTES = 20 * 2**20
 MAX_CASES = 20_000

@@ -17,14 +17,14 @@ from threadpoolctl import threadpool_limits
 from mpd2.core.cohort import Cohort
 from mpd2.core.error_rates import error_rates
 from mpd2.core.errors import UserError
-from mpd2.core.files import replacing
+from mpd2.core.files import replacing, short_hash
 from mpd2.core.runs import CONFIG, Run, load_run, save_run
 from mpd2.evaluation.metrics import evaluate
 from mpd2.evaluation.reports import split_reports
 from mpd2.lab.cluster import Pool
 from mpd2.methods import decisions_of, policy_of
 from mpd2.methods.mpd2_router import fit_routers
-from mpd2.study.definition import RECIPE, Condition, Say, short_hash
+from mpd2.study.definition import RECIPE, Condition, Say
 from mpd2.training.config import Config
 
 CREW = 10  # routers trained together; fewer than would be given a second thread

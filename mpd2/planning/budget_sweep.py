@@ -7,13 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from mpd2.core.arrays import Floats, Ints
-from mpd2.evaluation.intervals import percentiles
+from mpd2.evaluation.intervals import Estimate, percentiles
 from mpd2.evaluation.metrics import COUNTS, each_metric
 from mpd2.planning.day import Setting
 from mpd2.planning.dayplan import FIGURES, SOFT, Judged
 from mpd2.planning.desk import Desk, counts_along, soft_prices
 from mpd2.planning.limits import Limits
-from mpd2.study.claims import Estimate
 
 STEPS = 200  # from no case to all of them
 KNOWN = 9  # decimals that do not depend on the order in which cases are added up

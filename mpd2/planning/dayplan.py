@@ -12,13 +12,12 @@ import pandas as pd
 from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import Cohort
 from mpd2.core.policy import Decisions
-from mpd2.evaluation.intervals import bootstrap, observed, paired_difference, percentiles
+from mpd2.evaluation.intervals import Estimate, bootstrap, observed, paired_difference, percentiles
 from mpd2.evaluation.metrics import METRICS, Tally, load_of, tally
 from mpd2.planning.day import Setting
 from mpd2.planning.desk import Desk, plan_at, soft_deferral
 from mpd2.planning.limits import Limits
 from mpd2.planning.plan import Plan
-from mpd2.study.claims import Estimate
 
 SOFT = "DeferSoft"
 FIGURES = (*METRICS, SOFT)

@@ -8,7 +8,7 @@ import pandas as pd
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import UserError
-from mpd2.core.policy import Decisions, Endings, Policy, Rule, choose, preferences, route
+from mpd2.core.policy import Endings, Policy, Rule, choose, decided_together, mean_policy, preferences
 
 ORDERS = {
     "costly": "Most costly first",
@@ -16,20 +16,6 @@ ORDERS = {
     "disputed": "Most disagreement first",
 }
 """The ways to say which case should be looked at first."""
-
-
-def mean_policy(policy: Policy) -> Policy:
-    """One policy for a population: the mean of its members' π, [E, N] to [N]."""
-    defer = policy.defer.mean(0)
-    shared = (policy.defer[..., None] * policy.allocation).mean(0)  # [N, M]
-    deferring = defer[:, None] > 0
-    allocation = np.divide(shared, defer[:, None], out=policy.allocation.mean(0), where=deferring)
-    return Policy(defer, allocation, policy.available)
-
-
-def decided_together(policy: Policy, cohort: Cohort, rule: Rule, endings: Endings | None = None) -> Decisions:
-    """What a population, [E, N], decides as one, [N]: the mean policy acts, the endings of most members ensue."""
-    return route(mean_policy(policy), cohort, rule, None if endings is None else endings.together())
 
 
 def decisions_frame(policy: Policy, cohort: Cohort, rule: Rule, endings: Endings | None = None) -> pd.DataFrame:

@@ -18,7 +18,7 @@ import pandas as pd
 
 from mpd2.core.arrays import Floats
 from mpd2.core.errors import UserError
-from mpd2.core.files import digest, replacing
+from mpd2.core.files import digest, replacing, short_hash
 from mpd2.core.runs import load_errors, load_run
 from mpd2.evaluation import curves, tables
 from mpd2.evaluation.evidence import Evidence
@@ -40,7 +40,6 @@ from mpd2.study.definition import (
     ROUTERS,
     TARGETS,
     Study,
-    short_hash,
 )
 from mpd2.study.moved_budgets import live_budgets
 from mpd2.study.plus_ablation import variants
@@ -235,14 +234,6 @@ class Inventory:
         self.index[name] = {"stamp": self.stamp(name), "runs": runs, "file": digest(path)}
         with replacing(index_path(self.study)) as draft:
             draft.write_text(json.dumps(self.index, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-
-
-def read_table(data: Path, name: str) -> pd.DataFrame:
-    """A table of the study in the folder `data`."""
-    path = data / "tables" / f"{name}.csv"
-    if not path.is_file():
-        raise UserError(f"{path}: there is no such table; `python -m mpd2 reproduce {name}` makes it")
-    return pd.read_csv(path)
 
 
 def rounded(frame: pd.DataFrame) -> pd.DataFrame:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from mpd2.core.manifest import Manifest
+from mpd2.core.text import listed, sentence
+from mpd2.evaluation.intervals import Estimate
 from mpd2.study.definition import PAPER_RUN, TARGETS
+from mpd2.study.tables import Figures
 
 AI = "ai"  # the run that asks nobody
 HOLDS, RATHER, HARDLY, FAILS = "holds", "holds, within chance", "does not hold, within chance", "does not hold"
@@ -22,34 +20,6 @@ SURE = 0.95  # share of resamples that is beyond chance
 NEARLY_ALL = 0.9  # share of cases
 NEGLIGIBLE = 0.01  # of a cost or a score
 CLOSE = 0.02  # of F1
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A figure with its interval, and what else is known of it."""
-
-    value: float
-    low: float
-    high: float
-    sd: float = np.nan
-    published: float = np.nan
-    title: str = ""
-
-    def __neg__(self) -> Estimate:
-        return Estimate(-self.value, -self.high, -self.low)
-
-    def __add__(self, constant: float) -> Estimate:
-        return Estimate(self.value + constant, self.low + constant, self.high + constant)
-
-    def __sub__(self, other: Estimate) -> Estimate:
-        """A difference between figures that were not paired: its interval is wider than it need be."""
-        return Estimate(self.value - other.value, self.low - other.high, self.high - other.low)
-
-    def __str__(self) -> str:
-        if np.isnan(self.value):
-            return "–"
-        value, low, high = (round(part, 3) + 0.0 for part in (self.value, self.low, self.high))  # no negative zero
-        return f"{value:+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
 @dataclass(frozen=True)
@@ -66,87 +36,6 @@ class Claim:
 
     statement: str
     check: Callable[[Figures, str], Finding]
-
-
-@dataclass(frozen=True, eq=False)
-class Figures:
-    """All tables of the study, and who is in them."""
-
-    tables: Mapping[str, pd.DataFrame]
-    manifest: Manifest
-
-    @cached_property
-    def titles(self) -> dict[str, str]:
-        """Each run's name as shown."""
-        named = [rows[["method", "title"]] for rows in self.tables.values() if {"method", "title"} <= set(rows)]
-        rows = pd.concat(named).drop_duplicates("method")
-        return dict(zip(rows["method"], rows["title"], strict=True))
-
-    @cached_property
-    def compared(self) -> list[str]:
-        """The runs of the methods the paper compares its router with."""
-        printed = self.of("overall", metric="TotalCost").items()
-        return [name for name, told in printed if not np.isnan(told.published) and name != PAPER_RUN]
-
-    @cached_property
-    def cohorts(self) -> dict[str, str]:
-        """Key and name of each cohort that has test cases."""
-        there = {key for rows in self.tables.values() if "cohort" in rows for key in rows["cohort"].unique()}
-        return {entry.key: entry.name for entry in self.manifest.cohorts if entry.key in there}
-
-    @property
-    def seeds(self) -> int:
-        """How many routers each condition of the ablations has."""
-        return int(self.tables["objective"]["n"].max())
-
-    def of(self, table: str, by: str = "method", **where: object) -> dict[str, Estimate]:
-        """The figures of a table in the rows where its columns have the given values, by run name or another column."""
-        rows = self._by(table, tuple(where)).get(tuple(where.values()), [])
-        known = ("value", "low", "high", "sd", "published", "title")
-        return {str(row[by]): Estimate(**{name: row[name] for name in known if name in row}) for row in rows}
-
-    def _by(self, table: str, columns: tuple[str, ...]) -> dict[tuple[object, ...], list[dict[Hashable, Any]]]:
-        """The rows of a table by what stands in some of its columns, sorted once for all who look there."""
-        if (table, *columns) not in self._sorted:
-            groups = self._sorted[table, *columns] = defaultdict(list)
-            for row in self.tables[table].rename(columns={"difference": "value"}).to_dict("records"):
-                groups[tuple(row[column] for column in columns)].append(row)
-        return self._sorted[table, *columns]
-
-    @cached_property
-    def _sorted(self) -> dict[tuple[str, ...], defaultdict[tuple[object, ...], list[dict[Hashable, Any]]]]:
-        return {}
-
-    def against(self, router: str, metric: str) -> dict[str, Estimate]:
-        """What each compared method has more than the router, on the same cases."""
-        rows = self.of("paired", reference=router, metric=metric)
-        return {name: rows[name] for name in self.compared}
-
-    def effect(self, condition: str, metric: str, against: str = "full") -> Estimate:
-        """What a condition of the ablations has more than another, seed by seed."""
-        return self.of("effects", by="metric", first=condition, second=against)[metric]
-
-    def named(self, names: Iterable[str]) -> str:
-        """The runs' titles in a sentence."""
-        return listed([self.titles[name] for name in names])
-
-
-def listed(words: Sequence[str]) -> str:
-    """Words in a sentence.
-
-    >>> listed(["Mao", "Verma", "Hemmer"])
-    'Mao, Verma and Hemmer'
-    """
-    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
-
-
-def sentence(text: str) -> str:
-    """With a capital and a full stop.
-
-    >>> sentence("beyond chance")
-    'Beyond chance.'
-    """
-    return f"{text[:1].upper()}{text[1:]}."
 
 
 def verdict(margins: Sequence[Estimate]) -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -13,7 +11,7 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import error_rates
 from mpd2.core.errors import UserError
-from mpd2.core.files import digest
+from mpd2.core.files import digest, short_hash
 from mpd2.core.policy import route
 from mpd2.core.runs import CONFIG, PREDICTIONS, Run, load_endings, load_predictions, load_run, save_run
 from mpd2.evaluation.evidence import Evidence, Outcome
@@ -265,11 +263,6 @@ class Study:
             return None
         say(f"{name}: goes on after epoch {state.epoch}")
         return state
-
-
-def short_hash(values: Any) -> str:
-    """A hash of plain values, the same for equal ones."""
-    return hashlib.sha256(json.dumps(values, sort_keys=True).encode()).hexdigest()[:16]
 
 
 def _plain(config: Config) -> dict[str, Any]:

@@ -13,11 +13,11 @@ from mpd2.core.errors import UserError
 from mpd2.core.policy import Decisions
 from mpd2.evaluation.estimates import estimates
 from mpd2.evaluation.evidence import Evidence, Outcome
-from mpd2.evaluation.intervals import bootstrap
+from mpd2.evaluation.intervals import Estimate, bootstrap
 from mpd2.evaluation.metrics import METRICS, tally
 from mpd2.planning.limits import Limits
 from mpd2.planning.plan import reroute
-from mpd2.study.claims import Estimate, Figures
+from mpd2.study.tables import Figures
 
 RATES = tuple(round(step / 40, 3) for step in range(1, 40))  # of hard deferral
 SHOWN = ("Defer", "ClinicalCost", "ExpertCost", "TotalCost", "F1", "MCC")

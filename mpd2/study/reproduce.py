@@ -12,21 +12,11 @@ from mpd2.core.errors import UserError
 from mpd2.core.files import remove_drafts, replacing
 from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.stacked import Learned
-from mpd2.study.catalogue import (
-    MAP,
-    NAMES,
-    TABLES,
-    Inventory,
-    Material,
-    index_path,
-    ledger_of,
-    read_table,
-    runs_of,
-    table_path,
-)
+from mpd2.study.catalogue import MAP, NAMES, TABLES, Inventory, Material, index_path, ledger_of, runs_of, table_path
 from mpd2.study.definition import ABLATIONS_RUN, MISSING, OUT_OF_DATE, Say, Study
 from mpd2.study.results import results
 from mpd2.study.rounds import Ledger, Round
+from mpd2.study.tables import read_table
 from mpd2.training.loop import Callback, Progress
 
 FORCED, FOLLOWS = "asked for", "its runs are made anew"

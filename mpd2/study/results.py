@@ -9,13 +9,15 @@ import pandas as pd
 from scipy import stats
 
 from mpd2.core.manifest import Manifest
-from mpd2.evaluation.intervals import LEVEL, RESAMPLES, TAILS
+from mpd2.core.text import listed
+from mpd2.evaluation.intervals import LEVEL, RESAMPLES, TAILS, Estimate
 from mpd2.evaluation.metrics import BEST_ORACLE
-from mpd2.study.claims import FAILS, HARDLY, HOLDS, OF_ROUTERS, OF_THE_OBJECTIVE, RATHER, Estimate, Figures, listed
+from mpd2.study.claims import FAILS, HARDLY, HOLDS, OF_ROUTERS, OF_THE_OBJECTIVE, RATHER
 from mpd2.study.definition import PAPER_RUN, ROUTERS
 from mpd2.study.moved_budgets import live_words
 from mpd2.study.plus_ablation import ABOUT as ABOUT_VARIANTS
 from mpd2.study.sentences import ASSUMPTION, guarantee_words, resplit_words, transfer_words
+from mpd2.study.tables import Figures
 from mpd2.study.views import Rows, cell, number, view
 
 LAST_DIGIT = 0.0006  # what printing three decimals can hide

@@ -17,7 +17,7 @@ import pandas as pd
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
-from mpd2.core.files import replacing
+from mpd2.core.files import replacing, short_hash
 from mpd2.core.policy import Decisions
 from mpd2.core.splits import newcomer, resplit
 from mpd2.evaluation.metrics import METRICS, evaluate
@@ -26,7 +26,7 @@ from mpd2.methods import decisions_of
 from mpd2.methods.base import Method
 from mpd2.methods.common import heard, learning_splits
 from mpd2.methods.mpd2_router import Mpd2
-from mpd2.study.definition import RECIPE, Study, short_hash
+from mpd2.study.definition import RECIPE, Study
 
 UNHEARD = "Unheard"  # share of cases sent to a reader of whom there was nothing to learn from
 FOUND = ("n", *METRICS, UNHEARD)

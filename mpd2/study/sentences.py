@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mpd2.core.text import listed, sentence
 from mpd2.evaluation.guarantee import AMONG, CONFIDENCE, HOLDS
+from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.tables import ALL
-from mpd2.study.claims import Estimate, Figures, listed, sentence
 from mpd2.study.definition import ROUTERS
 from mpd2.study.resplits import AI, COST, METRICS, PLUS
 from mpd2.study.rounds import UNHEARD
+from mpd2.study.tables import Figures
 
 Rows = list[list[str]]
 Record = dict[str, Any]

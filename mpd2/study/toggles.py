@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mpd2.study.claims import Estimate, Figures
+from mpd2.evaluation.intervals import Estimate
+from mpd2.study.tables import Figures
 
 WITHOUT = "no-gsdp-rank-js"  # the study's condition without both regularisers
 

@@ -9,12 +9,13 @@ import numpy as np
 
 from mpd2.evaluation import tables
 from mpd2.evaluation.curves import COSTS, SCORES
+from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.metrics import BEST_ORACLE
 from mpd2.study import sentences
-from mpd2.study.claims import Estimate, Figures
 from mpd2.study.definition import ROUTERS
 from mpd2.study.moved_budgets import live_rows
 from mpd2.study.plus_ablation import OVERRULED, RELABELLED
+from mpd2.study.tables import Figures
 
 Rows = list[list[str]]
 """The heads, then a row of cells each."""

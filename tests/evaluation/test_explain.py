@@ -14,12 +14,11 @@ from hypothesis.extra import numpy as hnp
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import STATE, UNKNOWN, Cohort
 from mpd2.core.error_rates import expected_costs, fit_errors
-from mpd2.core.policy import choose
+from mpd2.core.policy import choose, mean_policy
 from mpd2.core.runs import Run
 from mpd2.evaluation import explain
 from mpd2.methods import policy_of
 from mpd2.methods.mpd2_router import fit_routers
-from mpd2.planning.worklist import mean_policy
 from mpd2.training.config import Config
 
 NUMBERS = st.floats(-3, 3)

@@ -19,9 +19,10 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.reading import load_cohort
 from mpd2.methods.plus.method import Plus
 from mpd2.methods.stacked import Learned
-from mpd2.study.catalogue import TABLES, read_table
+from mpd2.study.catalogue import TABLES
 from mpd2.study.definition import ABLATIONS_RUN, CONTENDERS, Contender, Plan, Study
 from mpd2.study.reproduce import Standing, reproduce
+from mpd2.study.tables import read_table
 
 NAMES = ("studio", "paper", "mpd2-plus", "ai", "mao", "keswani", "random-reader", "oracle")
 CHANGES = {

@@ -9,14 +9,8 @@ import pytest
 
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import EmptyCohort, UserError
-from mpd2.methods.plus.posterior import (
-    OVERALL,
-    calibration_errors,
-    fit_posterior,
-    fit_scaler,
-    predict_posterior,
-    reliability_curve,
-)
+from mpd2.evaluation.calibration import OVERALL, calibration_errors, reliability_curve
+from mpd2.methods.plus.posterior import fit_posterior, fit_scaler, predict_posterior
 
 
 @pytest.fixture(scope="module")

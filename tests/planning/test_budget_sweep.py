@@ -13,13 +13,12 @@ from strategies import cohorts, policies
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.policy import RULES
-from mpd2.evaluation.intervals import resample_weights
+from mpd2.evaluation.intervals import Estimate, resample_weights
 from mpd2.planning import dayplan
 from mpd2.planning.budget_sweep import KNOWN, SHOWN, STEPS, Estimates, course_of, has_course
 from mpd2.planning.day import Setting
 from mpd2.planning.desk import Desk, desk_of
 from mpd2.planning.limits import Limits
-from mpd2.study.claims import Estimate
 
 PLACES = (0, 1, 41, 100, 199, STEPS)
 CLOSE = 10.0**-KNOWN

@@ -13,8 +13,8 @@ from strategies import cohorts, policies
 
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import UserError
-from mpd2.core.policy import Policy
-from mpd2.planning.worklist import ORDERS, decisions_frame, mean_policy, ordered, worklist
+from mpd2.core.policy import Policy, mean_policy
+from mpd2.planning.worklist import ORDERS, decisions_frame, ordered, worklist
 
 
 @given(st.data())

@@ -9,9 +9,9 @@ import pytest
 from strategies import made_up_manifest
 
 from mpd2.evaluation.curves import COSTS
+from mpd2.evaluation.intervals import Estimate
 from mpd2.present.charts import budget as figures
 from mpd2.present.charts.kit.export import render
-from mpd2.study.claims import Estimate
 
 CURVE = pd.DataFrame([
     {"budget": share, "sent": int(100 * share), "metric": metric, "value": 0.2, "low": 0.1, "high": 0.3, "n": 100}

@@ -11,7 +11,7 @@ from places import DATA
 
 from mpd2.core.manifest import load_manifest
 from mpd2.present.words.answer import best_other, errors, headline, in_words, key_numbers
-from mpd2.study.claims import Figures
+from mpd2.study.tables import Figures
 
 LEVELS = {
     "ai": {"Defer": 0.0, "ClinicalCost": 0.4, "TotalCost": 0.4, "Sens": 0.93, "Spec": 0.72, "Top1": np.nan},

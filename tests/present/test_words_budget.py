@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mpd2.core.policy import Policy
-from mpd2.evaluation.intervals import resample_weights
+from mpd2.evaluation.intervals import Estimate, resample_weights
 from mpd2.planning import dayplan
 from mpd2.planning.budget_sweep import SHOWN, STEPS, Course, course_of
 from mpd2.planning.day import Setting
@@ -16,7 +16,6 @@ from mpd2.planning.desk import Desk, desk_of
 from mpd2.planning.limits import Limits
 from mpd2.present.words import budget
 from mpd2.present.words.budget import CELL, LINE
-from mpd2.study.claims import Estimate
 
 TEXTS = 3  # of a number's figure, and of its change
 

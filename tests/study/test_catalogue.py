@@ -8,8 +8,9 @@ import pytest
 from tiny_study import NAMES, tiny_tables
 
 from mpd2.core.errors import UserError
-from mpd2.study.catalogue import DIGITS, TABLES, read_table
+from mpd2.study.catalogue import DIGITS, TABLES
 from mpd2.study.definition import BUDGETS, OBJECTIVE, ROUTERS
+from mpd2.study.tables import read_table
 
 
 def test_tables_of_methods_hold_every_contender() -> None:

@@ -10,20 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tiny_study import few_cases, tiny_tables
 
+from mpd2.evaluation.intervals import Estimate
 from mpd2.study import claims
-from mpd2.study.claims import (
-    FAILS,
-    HARDLY,
-    HOLDS,
-    OF_ROUTERS,
-    OF_THE_OBJECTIVE,
-    RATHER,
-    UNKNOWN,
-    Estimate,
-    Figures,
-    verdict,
-)
+from mpd2.study.claims import FAILS, HARDLY, HOLDS, OF_ROUTERS, OF_THE_OBJECTIVE, RATHER, UNKNOWN, verdict
 from mpd2.study.definition import BUDGETS, PAPER_RUN, ROUTERS, TARGETS
+from mpd2.study.tables import Figures
 
 Tables = dict[str, pd.DataFrame]
 Put = Callable[..., None]

@@ -30,10 +30,11 @@ from mpd2.core.runs import load_predictions, load_run, save_run
 from mpd2.evaluation.map import Map, MapParameters, Space
 from mpd2.methods.mpd2_router import Mpd2
 from mpd2.study import catalogue
-from mpd2.study.catalogue import MAP, TABLES, Inventory, read_table
+from mpd2.study.catalogue import MAP, TABLES, Inventory
 from mpd2.study.definition import ABLATIONS_RUN, Study
 from mpd2.study.reproduce import chosen, reproduce, rounds_of, to_make
 from mpd2.study.results import results
+from mpd2.study.tables import read_table
 
 OF_ABLATIONS = [name for name, table in TABLES.items() if table.of_ablations]
 OF_METHODS = [name for name in TABLES if name not in OF_ABLATIONS]

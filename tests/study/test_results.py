@@ -9,8 +9,9 @@ import pytest
 from tiny_study import few_cases, tiny_tables
 
 from mpd2.study.catalogue import TABLES
-from mpd2.study.claims import OF_ROUTERS, OF_THE_OBJECTIVE, Figures
+from mpd2.study.claims import OF_ROUTERS, OF_THE_OBJECTIVE
 from mpd2.study.results import NOTES, SECTIONS, agreement, results
+from mpd2.study.tables import Figures
 
 MANIFEST = few_cases().manifest
 

@@ -10,7 +10,7 @@ from tiny_study import few_cases, tiny_tables
 
 from mpd2.evaluation.guarantee import HOLDS
 from mpd2.study import sentences
-from mpd2.study.claims import Figures
+from mpd2.study.tables import Figures
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ import pandas as pd
 import pytest
 from places import DATA
 
-from mpd2.study.catalogue import read_table
-from mpd2.study.claims import Figures
+from mpd2.study.tables import Figures, read_table
 from mpd2.study.toggles import WITHOUT, regularisers_buy
 
 

@@ -6,7 +6,7 @@ import pytest
 from tiny_study import few_cases, tiny_tables
 
 from mpd2.study.catalogue import TABLES
-from mpd2.study.claims import Figures
+from mpd2.study.tables import Figures
 from mpd2.study.views import NOTHING, PRINTED, VIEWS, number, view
 
 

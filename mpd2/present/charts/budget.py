@@ -10,11 +10,11 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from mpd2.evaluation.intervals import Estimate
 from mpd2.present.charts.ablations import condition_name
 from mpd2.present.charts.kit.drawing import Drawing, drawn_once
 from mpd2.present.charts.kit.style import METRIC_NAMES, Figure
 from mpd2.present.charts.kit.theme import ALARM, OTHER, READER, ROUTER
-from mpd2.study.claims import Estimate
 
 MARKER, LOAD = "marker", "load"  # names of data that move
 NOW, BEFORE = "now", "before"

@@ -10,11 +10,12 @@ import numpy as np
 import pandas as pd
 
 from mpd2.evaluation.evidence import Evidence
-from mpd2.evaluation.intervals import LEVEL, RESAMPLES
+from mpd2.evaluation.intervals import LEVEL, RESAMPLES, Estimate
 from mpd2.evaluation.metrics import load_of
 from mpd2.present.charts.kit.style import METRIC_NAMES
 from mpd2.present.words.answer import KeyNumber, best_other, errors, figure, headline, key_numbers, level, span
-from mpd2.study.claims import AI, Estimate, Figures
+from mpd2.study.claims import AI
+from mpd2.study.tables import Figures
 
 TABLES = ("overall", "paired", "cohorts", "collapse", "tradeoff")
 """The tables of the study that a briefing is drawn up from."""

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.metrics import BETTER
 from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.present.charts.kit.style import METRIC_NAMES
-from mpd2.study.claims import AI, Estimate, Figures
+from mpd2.study.claims import AI
+from mpd2.study.tables import Figures
 
 LABELS = {
     "TotalCost": "Total cost",

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.metrics import BETTER
 from mpd2.planning.budget_sweep import KNOWN, SHOWN, STEPS, Course
 from mpd2.planning.dayplan import SOFT, Judged, apart
 from mpd2.present.words.answer import BETTER_WORD, CHANCE_WORD, GAP, WORSE_WORD, change, figure, span
-from mpd2.study.claims import Estimate
 
 CELL, LINE = "\t", "\n"
 Texts = list[str]

@@ -9,6 +9,7 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from mpd2.evaluation.intervals import Estimate
 from mpd2.planning import changes
 from mpd2.planning.budget_sweep import SHOWN, STEPS, has_course
 from mpd2.planning.day import Setting, in_words
@@ -25,7 +26,6 @@ from mpd2.studio.parts.live_slider import live_slider, place_of, turn_of
 from mpd2.studio.parts.number_cards import number_cards
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
-from mpd2.study.claims import Estimate
 
 SLIDER, PLAIN, EXACT, LIVE, PER_DAY = "budget_live", "budget_plain", "budget_exact", "live", "per_day"
 """Keys of the session; the last two are names in the URL too."""

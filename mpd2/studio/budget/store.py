@@ -17,7 +17,8 @@ from mpd2.core.arrays import Bools, Floats
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import Errors, expected_costs
 from mpd2.core.errors import EmptyCohort, UserError
-from mpd2.evaluation.intervals import observed
+from mpd2.core.policy import mean_policy
+from mpd2.evaluation.intervals import Estimate, observed
 from mpd2.evaluation.metrics import METRICS
 from mpd2.methods import endings_of, policy_of
 from mpd2.planning import dayplan
@@ -27,13 +28,11 @@ from mpd2.planning.dayplan import DayPlan, Judged
 from mpd2.planning.desk import FINE, Desk, cheapest, desk_of, for_costs, most_urgent, operating_curve
 from mpd2.planning.limits import Limits
 from mpd2.planning.recosting import savings
-from mpd2.planning.worklist import mean_policy
 from mpd2.present.charts import budget as figures
 from mpd2.present.charts.kit.drawing import Drawing
 from mpd2.present.words import budget as cards
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
-from mpd2.study.claims import Estimate
 
 KEPT = 64  # plans, a quarter of a megabyte each
 COURSES = 4  # of 26 megabytes each

@@ -9,14 +9,13 @@ import streamlit as st
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
-from mpd2.core.policy import Decisions
+from mpd2.core.policy import Decisions, decided_together
 from mpd2.core.runs import load_predictions
 from mpd2.evaluation import roster, tables
 from mpd2.evaluation.evidence import Outcome
 from mpd2.lab.jobs import grid, own_runs
 from mpd2.lab.jobs.folder import LONGEST, Workshop
 from mpd2.planning import changes
-from mpd2.planning.worklist import decided_together
 from mpd2.present.charts import readers as reader_figures
 from mpd2.present.charts import runs as figures
 from mpd2.present.charts.kit.style import METRIC_NAMES

@@ -27,10 +27,10 @@ from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.present.words import answer as headlines
 from mpd2.present.words.answer import Answer
 from mpd2.studio.shell.scenario import Scenario
-from mpd2.study.catalogue import read_table
-from mpd2.study.claims import OF_THE_OBJECTIVE, Figures, Finding
+from mpd2.study.claims import OF_THE_OBJECTIVE, Finding
 from mpd2.study.definition import CONTENDERS, PAPER_RUN, ROUTERS
 from mpd2.study.sentences import resplit_words, transfer_words
+from mpd2.study.tables import Figures, read_table
 
 DATA = ROOT / "data"
 RUNS = DATA / "runs"

@@ -12,7 +12,7 @@ from mpd2.present.words.side_by_side import side_by_side
 from mpd2.studio.parts import method_table, widgets
 from mpd2.studio.shell import frame, link, store
 from mpd2.study.claims import FAILS, HARDLY, HOLDS, OF_THE_OBJECTIVE, RATHER, UNKNOWN
-from mpd2.study.tables import Figures
+from mpd2.study.tables import StudyTables
 
 STUDIES = {"objective": "Terms of the objective", "regularisation": "Spreading the load", "budget": "The budget"}
 METRICS = {"objective": OBJECTIVE, "regularisation": REGULARISATION, "budget": BUDGET_CONTROL}
@@ -36,7 +36,7 @@ EXPLAINED = {
 
 frame.open_page("ablations")
 tables = {name: store.ablation(name) for name in (*STUDIES, "effects")}
-told = Figures(tables, store.cohort().manifest)
+told = StudyTables(tables, store.cohort().manifest)
 st.caption(
     f"These figures are about the paper's own configuration, trained anew for each condition with {told.seeds} seeds "
     "and judged on all test cases; the run and the slice chosen in the sidebar do not change them. Intervals are "

@@ -10,7 +10,7 @@ from mpd2.present.charts.kit.style import METRIC_NAMES
 from mpd2.studio.parts import widgets
 from mpd2.studio.retrain import form, jobs, result, runs, texts
 from mpd2.studio.shell import frame, link, store
-from mpd2.study.tables import Figures
+from mpd2.study.tables import StudyTables
 from mpd2.study.toggles import regularisers_buy
 
 about = frame.open_page("retrain")
@@ -18,7 +18,7 @@ about = frame.open_page("retrain")
 
 def toggles() -> None:
     """What GSDP and Rank-JS buy, from the shipped tables."""
-    told = Figures({name: store.ablation(name) for name in ("objective", "effects")}, store.cohort().manifest)
+    told = StudyTables({name: store.ablation(name) for name in ("objective", "effects")}, store.cohort().manifest)
     with st.expander(texts.TOGGLES, icon=":material/science:"):
         st.markdown(regularisers_buy(told))
         rows = ablations.in_words(store.ablation("regularisation"), "regularisation")
@@ -61,7 +61,7 @@ def trained(grid: bool) -> None:
 view = link.one(st.segmented_control, "View", list(texts.VIEWS), key="lab", default="train", required=True,
                 format_func=texts.VIEWS.__getitem__, label_visibility="collapsed")  # fmt: skip
 try:
-    queue.tend(Workshop.here())
+    queue.maintain(Workshop.here())
 except UserError as error:
     st.error(str(error), icon=":material/error:")
     st.stop()

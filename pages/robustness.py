@@ -8,11 +8,11 @@ from mpd2.present.charts.kit.style import METRIC_NAMES
 from mpd2.studio.parts import guarantee_panel, method_table, widgets
 from mpd2.studio.shell import frame, link, store
 from mpd2.study.resplits import METRICS
-from mpd2.study.tables import Figures
+from mpd2.study.tables import StudyTables
 
 about = frame.open_page("robustness")
 tables = {name: store.ablation(name) for name in store.ELSEWHERE}
-told = Figures(tables, store.cohort().manifest)
+told = StudyTables(tables, store.cohort().manifest)
 on_other_splits, in_new_cohorts = store.elsewhere()
 st.caption(
     "Every method is fitted and chosen anew each time, and judged once on cases it has not seen. The slice chosen in "

@@ -141,8 +141,7 @@ def _add_evaluate(new: AddParser) -> None:
         "Every metric over all cases of a split and for each cohort: mean ± standard deviation over the run's routers\n"
         "and a 95 % bootstrap interval of that mean over cases. Costs are those of the table's manifest. On the table\n"
         "the run was trained on its stored predictions are used; on another one the routers are applied anew.",
-        "  python -m mpd2 evaluate runs/mine\n"
-        "  python -m mpd2 evaluate runs/mine --split val --json",
+        "  python -m mpd2 evaluate runs/mine\n  python -m mpd2 evaluate runs/mine --split val --json",
     )
     command.add_argument("run", type=Path, metavar="RUN", help="folder of a run")
     command.add_argument("--table", type=Path, default=TABLE, help=f"CSV or Parquet file (default: {TABLE})")
@@ -198,8 +197,9 @@ def _add_reproduce(new: AddParser) -> None:
     command.add_argument("--epochs", type=count, help="most passes of a router (default: as configured)")
     command.add_argument("--list", action="store_true", help="say what there is and what is missing, and make nothing")
     command.add_argument(
-        "--force", action="store_true", help="draw up the tables again from the runs there are; to train a run again, "
-        "remove its folder"
+        "--force",
+        action="store_true",
+        help="draw up the tables again from the runs there are; to train a run again, remove its folder",
     )
 
 
@@ -260,8 +260,11 @@ def _add_tune(new: AddParser) -> None:
     )
     command.add_argument("--device", default="auto", help="auto, cuda, mps or cpu (default: auto)")
     command.add_argument(
-        "--keep", type=Path, metavar="RUN", help="train the best configuration with 10 seeds and as many epochs as the "
-        "preset has; keep the run in this folder, and the configuration beside it in RUN.json"
+        "--keep",
+        type=Path,
+        metavar="RUN",
+        help="train the best configuration with 10 seeds and as many epochs as the "
+        "preset has; keep the run in this folder, and the configuration beside it in RUN.json",
     )
     command.add_argument("--force", action="store_true", help="replace a run that is already there")
     _add_json(command)
@@ -305,8 +308,7 @@ def _add_bench(new: AddParser) -> None:
         "Seconds per router and epoch, validation included: for a population of 10 routers and one of 40, for single\n"
         "routers one after another (two are timed and stand for ten), and for one router written in the usual way,\n"
         "with a loader of single cases and loops over groups and numbers of readers.",
-        "  python -m mpd2 bench train\n"
-        "  python -m mpd2 bench train --json --epochs 5",
+        "  python -m mpd2 bench train\n  python -m mpd2 bench train --json --epochs 5",
     )
     _add_setting(train)
     train.add_argument("--epochs", type=count, default=3, help="epochs to time, after one to warm up (default: 3)")
@@ -331,8 +333,7 @@ def _add_bench(new: AddParser) -> None:
         "Seconds until the server answers, until the first visitor sees the first page, and for every further visitor\n"
         "to open a page and to go on to the next one; memory of the server before and after. Needs Chromium and\n"
         "playwright (requirements-dev.txt).",
-        "  python -m mpd2 bench ui\n"
-        "  python -m mpd2 bench ui --json --visits 20",
+        "  python -m mpd2 bench ui\n  python -m mpd2 bench ui --json --visits 20",
     )
     ui.add_argument("--visits", type=count, default=50, help="visits to time, after one to each page (default: 50)")
     _add_json(ui)
@@ -343,8 +344,7 @@ def _add_bench(new: AddParser) -> None:
         "Seconds from the press of Train to the first epoch on screen, of 10 routers for 150 epochs, of a study, and\n"
         "of all ablations (extrapolated from a few epochs); and how long a change on another page takes another\n"
         "visitor, with and without a training. Needs Chromium and playwright (requirements-dev.txt).",
-        "  python -m mpd2 bench lab --json\n"
-        "  python -m mpd2 bench lab --trials 20 --reruns 10",
+        "  python -m mpd2 bench lab --json\n  python -m mpd2 bench lab --trials 20 --reruns 10",
     )
     lab.add_argument("--table", type=Path, default=TABLE, help=f"CSV or Parquet file (default: {TABLE})")
     lab.add_argument("--trials", type=count, default=80, help="trials of the study (default: 80)")
@@ -370,7 +370,9 @@ def _add_setting(command: ArgumentParser) -> None:
 def _add_workers(command: ArgumentParser, default: int) -> None:
     command.add_argument("--scheduler", metavar="ADDRESS", help="of a Dask cluster, such as tcp://host:8786")
     command.add_argument(
-        "--workers", type=count, default=default,
+        "--workers",
+        type=count,
+        default=default,
         help=f"without a scheduler: processes on this machine; 1 is this process alone (default: {default})",
     )
 

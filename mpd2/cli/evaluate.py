@@ -10,7 +10,7 @@ from mpd2.cli.output import print_json
 from mpd2.cli.report import describe
 from mpd2.core.cohort import Cohort
 from mpd2.core.policy import Decisions, route
-from mpd2.core.runs import Run, load_endings, load_predictions, load_run
+from mpd2.core.runs import Run, load_continuations, load_predictions, load_run
 from mpd2.evaluation.reports import report
 
 
@@ -31,7 +31,7 @@ def run(args: Namespace) -> int:
 
 def _stored(folder: Path, trained: Run, cohort: Cohort) -> Decisions:
     policy = load_predictions(folder, trained, cohort)
-    return route(policy, cohort, trained.rule, load_endings(folder, trained, cohort))
+    return route(policy, cohort, trained.rule, load_continuations(folder, trained, cohort))
 
 
 def _applied(trained: Run, cohort: Cohort) -> Decisions:

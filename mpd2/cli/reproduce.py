@@ -17,8 +17,8 @@ from mpd2.cli.output import aligned
 from mpd2.core.errors import UserError
 from mpd2.study.catalogue import MAP, TABLES, Inventory, table_path
 from mpd2.study.definition import ABLATIONS_RUN, SEEDS, Say, Study
-from mpd2.study.reproduce import Standing, Tell, chosen, reproduce, results_path
-from mpd2.study.tables import Figures, read_table
+from mpd2.study.reproduce import StudyProgress, Tell, chosen, reproduce, results_path
+from mpd2.study.tables import StudyTables, read_table
 from mpd2.study.views import view
 from mpd2.training.progress import LOG_EVERY
 
@@ -68,7 +68,7 @@ def inventory(study: Study) -> str:
 def tables(study: Study, names: tuple[str, ...], every: bool) -> str:
     """The tables in words; of all tables only those that the paper has too, the rest is in RESULTS.md."""
     found = {name: read_table(study.data, name) for name in names if name != MAP}
-    figures = Figures(found, study.cohort.manifest)
+    figures = StudyTables(found, study.cohort.manifest)
     shown = [name for name, rows in found.items() if every or "published" in rows]
     parts = [f"{name}: {TABLES[name].title}\n\n{aligned(view(name, figures))}" for name in shown]
     parts += [f"map: {table_path(study, MAP)}"] if MAP in names else []
@@ -90,7 +90,7 @@ def study_bar(console: Console | None = None) -> Iterator[tuple[Tell, Say]]:
     with bars.Progress(*columns, console=console, disable=not shown, speed_estimate_period=600) as bar:
         task = bar.add_task("looking at what there is", total=None)
 
-        def tell(standing: Standing) -> None:
+        def tell(standing: StudyProgress) -> None:
             text = words(standing)
             bar.update(task, completed=standing.done, total=standing.done + standing.left, description=text)
             epoch = standing.training.epoch if standing.training else 0
@@ -101,7 +101,7 @@ def study_bar(console: Console | None = None) -> Iterator[tuple[Tell, Say]]:
         yield tell, lambda text: bar.console.print(text, soft_wrap=True)
 
 
-def words(standing: Standing) -> str:
+def words(standing: StudyProgress) -> str:
     """Where the study is."""
     place = f"{standing.step}/{standing.steps} {standing.name}"
     training = standing.training

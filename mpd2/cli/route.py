@@ -16,7 +16,7 @@ from mpd2.core.errors import UserError
 from mpd2.core.files import replacing
 from mpd2.core.manifest import load_manifest
 from mpd2.core.runs import Run, load_run
-from mpd2.lab.chunks import Order, UniqueIds, parts_of, route_part
+from mpd2.lab.chunks import RouteRequest, UniqueIds, parts_of, route_part
 from mpd2.lab.cluster import pool
 
 SUFFIXES = (".csv", ".parquet")
@@ -27,7 +27,7 @@ def run(args: Namespace) -> int:
     _check_place(args.out, args.table)
     trained = load_run(args.run)
     manifest = load_manifest(args.manifest or args.table.with_suffix(".toml"))
-    order = Order(trained, manifest, None if args.member is None else _position(trained, args.member))
+    order = RouteRequest(trained, manifest, None if args.member is None else _position(trained, args.member))
     with pool(args.scheduler, args.workers) as workers:
         cases, asked = write_frames(workers.in_order(route_part, order, parts_of(args.table)), args.out, args.table)
     print(f"{args.out}: {cases} cases, {asked} for a reader and {cases - asked} for the AI")

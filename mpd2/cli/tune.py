@@ -24,7 +24,7 @@ from mpd2.core.files import replacing
 from mpd2.lab.tuning import tables
 from mpd2.lab.tuning.space import SPACE
 from mpd2.lab.tuning.storage import connected
-from mpd2.lab.tuning.study import Plan, Standing, Tell, Worker, best_trial, open_study, trial_config
+from mpd2.lab.tuning.study import SearchPlan, SearchProgress, SearchWorker, Tell, best_trial, open_study, trial_config
 from mpd2.training.config import Config
 from mpd2.training.progress import LOG_EVERY
 
@@ -39,7 +39,7 @@ def run(args: Namespace) -> int:
         check_place(args.keep, args.force)
     cohort = cohort_of(args.table)
     seeds = tuple(range(base.seed, base.seed + args.seeds)) if isinstance(args.seeds, int) else args.seeds
-    plan = Plan(
+    plan = SearchPlan(
         base=base.but(training__epochs=args.epochs), seeds=seeds, seed=args.seed, fingerprint=cohort.fingerprint
     )
     name = args.study or args.preset
@@ -47,7 +47,7 @@ def run(args: Namespace) -> int:
     with connected(args.storage) as storage, stopped_by_signals(name):
         study = open_study(storage, name, plan)
         with study_bar() as tell:
-            Worker(study, plan, cohort, args.trials, args.batch, args.device).run(tell)
+            SearchWorker(study, plan, cohort, args.trials, args.batch, args.device).run(tell)
         config = trial_config(best_trial(study), plan).but(training__epochs=base.training.epochs)
         seconds = perf_counter() - start
         if args.json:
@@ -93,13 +93,15 @@ def describe(study: Study, seconds: float) -> str:
         *((d.setting.replace("__", "."), d.symbol, f"{row[d.setting]:.4g}") for d in SPACE),
     ]
     telling = ", ".join(f"{r.symbol} {r.importance:.2f}" for r in tables.importances(study).head(TELLING).itertuples())
-    return "\n\n".join([
-        f"study {study.study_name}: {counts.get('complete', 0)} trials completed, {counts.get('pruned', 0)} given up "
-        f"early; this worker took {seconds:.0f} s. The best is trial {best}.",
-        aligned(figures),
-        aligned(settings),
-        f"what the score depends on most: {telling or 'too few trials to say'}",
-    ])
+    return "\n\n".join(
+        [
+            f"study {study.study_name}: {counts.get('complete', 0)} trials completed, {counts.get('pruned', 0)} given "
+            f"up early; this worker took {seconds:.0f} s. The best is trial {best}.",
+            aligned(figures),
+            aligned(settings),
+            f"what the score depends on most: {telling or 'too few trials to say'}",
+        ]
+    )
 
 
 @contextmanager
@@ -131,7 +133,7 @@ def study_bar(console: Console | None = None) -> Iterator[Tell]:
     with bars.Progress(*columns, console=console, disable=not console.is_terminal) as bar:
         task = bar.add_task("preparing", total=None)
 
-        def tell(standing: Standing) -> None:
+        def tell(standing: SearchProgress) -> None:
             text = words(standing)
             bar.update(task, completed=standing.told, total=standing.trials, description=text)
             epoch = standing.training.epoch if standing.training else 0
@@ -141,7 +143,7 @@ def study_bar(console: Console | None = None) -> Iterator[Tell]:
         yield tell
 
 
-def words(standing: Standing) -> str:
+def words(standing: SearchProgress) -> str:
     """Where a study is."""
     parts = [f"{standing.told}/{standing.trials} trials"]
     parts += [] if standing.best is None else [f"best {standing.best:.4f}"]

@@ -18,7 +18,7 @@ PENALTY = 30.0
 IMAGINED = 5.0  # readings with the average reader's errors that every reader is credited with, spread over all cases
 
 
-class Errors(NamedTuple):
+class ErrorRates(NamedTuple):
     """Probabilities of the two errors under every action, the AI first; both [N, 1 + M]."""
 
     missed: Floats  # P(truth 1 and label 0 | state)
@@ -33,7 +33,7 @@ class ErrorModel:
     scales: Floats  # [8]
     coefficients: Floats  # [1 + 2 M, P + 1] glaucoma; each reader's misses; each reader's false alarms
 
-    def predict(self, cohort: Cohort) -> Errors:
+    def predict(self, cohort: Cohort) -> ErrorRates:
         """The error probabilities of every action, whether or not a reader is available."""
         if len(self.coefficients) != 1 + 2 * cohort.readers:
             raise UserError(f"error model: made for {len(self.coefficients) // 2} readers, given {cohort.readers}")
@@ -53,7 +53,7 @@ def error_rates(cohort: Cohort) -> ErrorModel:
     return fit_errors(learning_split(cohort, "train"))
 
 
-def cross_fitted(cohort: Cohort, folds: int = 5, seed: int = 0, penalty: float = PENALTY) -> Errors:
+def cross_fitted(cohort: Cohort, folds: int = 5, seed: int = 0, penalty: float = PENALTY) -> ErrorRates:
     """Each case's error probabilities from models that saw neither its truth nor its readers' words."""
     features = _features(cohort, *_moments(cohort))
     fold = stratified_folds(cohort, folds, seed)
@@ -73,7 +73,7 @@ def stratified_folds(cohort: Cohort, folds: int, seed: int) -> Ints:
     return fold
 
 
-def expected_costs(errors: Errors, costs: Costs) -> Floats:
+def expected_costs(errors: ErrorRates, costs: Costs) -> Floats:
     """Expected clinical cost plus fee of every action, [N, 1 + M]; availability is left to whoever decides."""
     fees = np.array([0.0, *costs.fees])
     return costs.false_negative * errors.missed + costs.false_positive * errors.alarmed + fees
@@ -112,7 +112,7 @@ def _fit(cohort: Cohort, features: Floats, seen: Bools, penalty: float) -> Float
     return coefficients.reshape(seen.shape[1], len(kind), -1)
 
 
-def _joint(rates: Floats, cohort: Cohort) -> Errors:
+def _joint(rates: Floats, cohort: Cohort) -> ErrorRates:
     """From P(glaucoma) and error rates given the truth, [N, 1 + 2 M], to joint probabilities.
 
     What the AI says is known from the state, so that in any one case it can make only one of the two errors.
@@ -120,7 +120,7 @@ def _joint(rates: Floats, cohort: Cohort) -> Errors:
     glaucoma = rates[:, :1]
     missing, alarming = np.split(rates[:, 1:], 2, axis=1)
     alarm = cohort.ai_label[:, None]
-    return Errors(
+    return ErrorRates(
         missed=glaucoma * np.column_stack([1 - alarm, missing]),
         alarmed=(1 - glaucoma) * np.column_stack([alarm, alarming]),
     )

@@ -90,26 +90,26 @@ class Decisions:
 
 
 @dataclass(frozen=True, eq=False)
-class Endings:
+class Continuations:
     """How each case ends if nobody is asked and if each reader is asked first, where a method goes on by itself."""
 
     kept: Ints  # [..., N] the label if nobody is asked
     label: Ints  # [..., N, M] the label if reader j is asked first; UNKNOWN where a word is not in the table
     consulted: Ints  # [..., N, M, K] whom is asked then, j first; NOBODY where nobody (more) is
 
-    def member(self, index: int | slice | list[int]) -> Endings:
+    def member(self, index: int | slice | list[int]) -> Continuations:
         """Those of one member of a population, or of some of them."""
-        return Endings(self.kept[index], self.label[index], self.consulted[index])
+        return Continuations(self.kept[index], self.label[index], self.consulted[index])
 
-    def rows(self, index: np.ndarray) -> Endings:
+    def rows(self, index: np.ndarray) -> Continuations:
         """Those of the cases at `index`, positions or a boolean mask."""
-        return Endings(self.kept[..., index], self.label[..., index, :], self.consulted[..., index, :, :])
+        return Continuations(self.kept[..., index], self.label[..., index, :], self.consulted[..., index, :, :])
 
-    def together(self) -> Endings:
+    def together(self) -> Continuations:
         """One ending for a population: the label of most members, glaucoma if they are even, and how one came to it."""
         kept, label = (_majority(part) for part in (self.kept, self.label))
         one = (self.label == label).argmax(0)  # [N, M] the first member that ends so
-        return Endings(kept, label, np.take_along_axis(self.consulted, one[None, ..., None], 0)[0])
+        return Continuations(kept, label, np.take_along_axis(self.consulted, one[None, ..., None], 0)[0])
 
 
 def preferences(policy: Policy, rule: Rule = "joint") -> Floats:
@@ -142,24 +142,26 @@ def best_actions(preference: Floats) -> Ints:
     return np.where(wanted > 0, best + 1, 0)
 
 
-def act(action: np.ndarray, cohort: Cohort, endings: Endings | None = None) -> Decisions:
-    """The decisions in which whoever acts, [..., N], has the last word, or those that a method's own endings say."""
-    if endings is None:
+def apply_actions(action: np.ndarray, cohort: Cohort, continuations: Continuations | None = None) -> Decisions:
+    """The decisions of one action a case, [..., N]: whoever acts has the last word, or the method's continuations do."""
+    if continuations is None:
         words = np.broadcast_to(cohort.action_labels, (*action.shape, 1 + cohort.readers))
         label = np.take_along_axis(words, action[..., None], -1)[..., 0]
         return Decisions(consulted=(action - 1)[..., None], label=label)
-    label = np.concatenate([endings.kept[..., None], endings.label], axis=-1)  # [..., N, 1 + M]
-    nobody = np.full((*endings.kept.shape, 1, endings.consulted.shape[-1]), NOBODY)
-    consulted = np.concatenate([nobody, endings.consulted], axis=-2)  # [..., N, 1 + M, K]
+    label = np.concatenate([continuations.kept[..., None], continuations.label], axis=-1)  # [..., N, 1 + M]
+    nobody = np.full((*continuations.kept.shape, 1, continuations.consulted.shape[-1]), NOBODY)
+    consulted = np.concatenate([nobody, continuations.consulted], axis=-2)  # [..., N, 1 + M, K]
     return Decisions(
         consulted=np.take_along_axis(consulted, action[..., None, None], -2)[..., 0, :],
         label=np.take_along_axis(label, action[..., None], -1)[..., 0],
     )
 
 
-def route(policy: Policy, cohort: Cohort, rule: Rule = "joint", endings: Endings | None = None) -> Decisions:
-    """Act on a policy: whoever is chosen decides, unless the method has endings of its own."""
-    return act(choose(policy, rule), cohort, endings)
+def route(
+    policy: Policy, cohort: Cohort, rule: Rule = "joint", continuations: Continuations | None = None
+) -> Decisions:
+    """Act on a policy: whoever is chosen decides, unless the method has continuations of its own."""
+    return apply_actions(choose(policy, rule), cohort, continuations)
 
 
 def _majority(labels: Ints) -> Ints:
@@ -176,6 +178,8 @@ def mean_policy(policy: Policy) -> Policy:
     return Policy(defer, allocation, policy.available)
 
 
-def decided_together(policy: Policy, cohort: Cohort, rule: Rule, endings: Endings | None = None) -> Decisions:
-    """What a population, [E, N], decides as one, [N]: the mean policy acts, the endings of most members ensue."""
-    return route(mean_policy(policy), cohort, rule, None if endings is None else endings.together())
+def decided_together(
+    policy: Policy, cohort: Cohort, rule: Rule, continuations: Continuations | None = None
+) -> Decisions:
+    """What a population, [E, N], decides as one, [N]: the mean policy acts, the continuations of most members ensue."""
+    return route(mean_policy(policy), cohort, rule, None if continuations is None else continuations.together())

@@ -179,14 +179,14 @@ def _parquet_cells(data: bytes, name: str) -> pd.DataFrame:
 
 
 @dataclass(frozen=True)
-class Rule:
+class ColumnRule:
     """What every cell of a column must be, or, where `holds` gives one bool, the column as a whole."""
 
     expected: str
     holds: Callable[[pd.Series], pd.Series | bool]
 
-    def or_empty(self) -> Rule:
-        return Rule(f"{self.expected}, or empty", lambda cells: self.holds(cells) | (cells == ""))
+    def or_empty(self) -> ColumnRule:
+        return ColumnRule(f"{self.expected}, or empty", lambda cells: self.holds(cells) | (cells == ""))
 
 
 def _numbers(cells: pd.Series) -> pd.Series:
@@ -194,26 +194,26 @@ def _numbers(cells: pd.Series) -> pd.Series:
     return pd.to_numeric(cells, errors="coerce").astype(float)
 
 
-def _one_of(values: Sequence[str]) -> Rule:
-    return Rule(f"one of {', '.join(values)}", lambda cells: cells.isin(values))
+def _one_of(values: Sequence[str]) -> ColumnRule:
+    return ColumnRule(f"one of {', '.join(values)}", lambda cells: cells.isin(values))
 
 
 # Ids are kept in an array as wide as the longest one, hence a longest length.
-ID = Rule("an id of 1 to 100 characters", lambda cells: cells.str.len().between(1, 100))
-UNIQUE = Rule("an id that no row above has", lambda cells: ~cells.duplicated() | (cells == ""))
-BIT = Rule("0 or 1", lambda cells: _numbers(cells).isin([0, 1]))
-FINITE = Rule("a finite number", lambda cells: _numbers(cells).abs() < np.inf)
-MEANT = Rule(
+ID = ColumnRule("an id of 1 to 100 characters", lambda cells: cells.str.len().between(1, 100))
+UNIQUE = ColumnRule("an id that no row above has", lambda cells: ~cells.duplicated() | (cells == ""))
+BIT = ColumnRule("0 or 1", lambda cells: _numbers(cells).isin([0, 1]))
+FINITE = ColumnRule("a finite number", lambda cells: _numbers(cells).abs() < np.inf)
+MEANT = ColumnRule(
     f"a number from -{LARGEST} to {LARGEST}",  # what is no number is refused as not finite
     lambda cells: ~_numbers(cells).abs().between(LARGEST, np.inf, inclusive="neither"),
 )
-SHARE = Rule("a number from 0 to 1", lambda cells: _numbers(cells).between(0, 1))
-ANY_DECISION = Rule("0 or 1 in at least one row", lambda cells: bool((cells != "").any()))
+SHARE = ColumnRule("a number from 0 to 1", lambda cells: _numbers(cells).between(0, 1))
+ANY_DECISION = ColumnRule("0 or 1 in at least one row", lambda cells: bool((cells != "").any()))
 
 
-def _rules(cells: pd.DataFrame, manifest: Manifest, purpose: Purpose) -> dict[str, tuple[Rule, ...]]:
+def _rules(cells: pd.DataFrame, manifest: Manifest, purpose: Purpose) -> dict[str, tuple[ColumnRule, ...]]:
     """The rules of every column that must be there, or that may be there and is."""
-    required: dict[str, tuple[Rule, ...]] = {
+    required: dict[str, tuple[ColumnRule, ...]] = {
         "case_id": (ID, UNIQUE),
         "cohort": (_one_of([entry.key for entry in manifest.cohorts]),),
         "logit_0": (FINITE, MEANT),
@@ -223,8 +223,11 @@ def _rules(cells: pd.DataFrame, manifest: Manifest, purpose: Purpose) -> dict[st
         "vCDR": (SHARE,),
         "aCDR": (SHARE,),
     }
-    optional: dict[str, tuple[Rule, ...]] = {"hCDR": (SHARE.or_empty(),), "prob_1": (SHARE, _softmax_of_logits(cells))}
-    outcome: dict[str, Rule] = {"split": _one_of(SPLITS), "y_true": BIT}
+    optional: dict[str, tuple[ColumnRule, ...]] = {
+        "hCDR": (SHARE.or_empty(),),
+        "prob_1": (SHARE, _softmax_of_logits(cells)),
+    }
+    outcome: dict[str, ColumnRule] = {"split": _one_of(SPLITS), "y_true": BIT}
     _refuse_clashes(manifest, [*required, *optional, *outcome])
     if purpose == "training":
         required |= {column: (rule,) for column, rule in outcome.items()}
@@ -233,7 +236,7 @@ def _rules(cells: pd.DataFrame, manifest: Manifest, purpose: Purpose) -> dict[st
         del required["cohort"]
         optional |= {"cohort": ()} | {column: (rule.or_empty(),) for column, rule in outcome.items()}
         for column, flag in zip(manifest.columns, _flags(manifest), strict=True):
-            either = Rule(f"0 or 1, or empty; or else a column {flag} of 0 and 1", BIT.or_empty().holds)
+            either = ColumnRule(f"0 or 1, or empty; or else a column {flag} of 0 and 1", BIT.or_empty().holds)
             optional |= {column: (BIT.or_empty(),), flag: (BIT.or_empty(),)}
             required |= {} if {column, flag} & set(cells) else {column: (either,)}
     return required | {column: rules for column, rules in optional.items() if column in cells}
@@ -251,7 +254,7 @@ def _refuse_clashes(manifest: Manifest, own: Sequence[str]) -> None:
         raise UserError(f"manifest, reader columns: found {', '.join(clashes)}, expected names no other column has")
 
 
-def _softmax_of_logits(cells: pd.DataFrame) -> Rule:
+def _softmax_of_logits(cells: pd.DataFrame) -> ColumnRule:
     """A probability given beside the logits must be theirs."""
 
     def holds(given: pd.Series) -> pd.Series:
@@ -260,10 +263,10 @@ def _softmax_of_logits(cells: pd.DataFrame) -> Rule:
         probability = _numbers(given)
         return ~((probability - _probability(cells)).abs() > 1e-3) | ~probability.between(0, 1)
 
-    return Rule("the softmax of the logits, to within 0.001", holds)
+    return ColumnRule("the softmax of the logits, to within 0.001", holds)
 
 
-def _problems(cells: pd.DataFrame, rules: dict[str, tuple[Rule, ...]]) -> list[Problem]:
+def _problems(cells: pd.DataFrame, rules: dict[str, tuple[ColumnRule, ...]]) -> list[Problem]:
     """Everything in the table that breaks a rule."""
     # pandera takes about 0.4 s to import: whoever imports this module without reading a table need not wait for it.
     import pandera.pandas as pandera
@@ -274,7 +277,7 @@ def _problems(cells: pd.DataFrame, rules: dict[str, tuple[Rule, ...]]) -> list[P
     if twice:
         return [Problem(1, column, "this name more than once", "one column of this name") for column in sorted(twice)]
 
-    def check(rule: Rule) -> pandera.Check:
+    def check(rule: ColumnRule) -> pandera.Check:
         return pandera.Check(rule.holds, error=rule.expected, ignore_na=False)
 
     columns = {column: pandera.Column(checks=[check(rule) for rule in group]) for column, group in rules.items()}
@@ -286,7 +289,9 @@ def _problems(cells: pd.DataFrame, rules: dict[str, tuple[Rule, ...]]) -> list[P
     return []
 
 
-def _problem(rules: dict[str, tuple[Rule, ...]], column: str, check: str, found: object, row: int | None) -> Problem:
+def _problem(
+    rules: dict[str, tuple[ColumnRule, ...]], column: str, check: str, found: object, row: int | None
+) -> Problem:
     """One line of pandera's report in our words."""
     if check == "column_in_dataframe":
         return Problem(None, str(found), "no such column", rules[str(found)][0].expected)

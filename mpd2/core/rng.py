@@ -16,7 +16,7 @@ from mpd2.core.arrays import Bools, Floats, Ints
 LEVELS = 2**16  # resolution of a dropout draw: 16 random bits a unit
 
 
-class Purpose(IntEnum):
+class Stream(IntEnum):
     """What a stream is for; part of its address."""
 
     WEIGHTS = 0
@@ -30,25 +30,27 @@ class Purpose(IntEnum):
     ARRIVAL = 8
 
 
-def stream(seed: int, purpose: Purpose, epoch: int = 0) -> np.random.Generator:
+def stream(seed: int, purpose: Stream, epoch: int = 0) -> np.random.Generator:
     """The generator at one address."""
     return np.random.Generator(np.random.SFC64(np.random.SeedSequence((seed, purpose, epoch))))
 
 
 def orders(seeds: Sequence[int], epoch: int, cases: int) -> Ints:
     """The order in which each member sees the training cases in this epoch, [E, N]."""
-    return np.stack([stream(seed, Purpose.ORDER, epoch).permutation(cases) for seed in seeds])
+    return np.stack([stream(seed, Stream.ORDER, epoch).permutation(cases) for seed in seeds])
 
 
 def gate_noise(seeds: Sequence[int], epoch: int, cases: int, readers: int) -> Floats:
     """Logistic(0, 1) noise of the support gates, the paper's η, [E, N, M]."""
-    return np.stack([stream(seed, Purpose.GATES, epoch).logistic(size=(cases, readers)) for seed in seeds])
+    return np.stack([stream(seed, Stream.GATES, epoch).logistic(size=(cases, readers)) for seed in seeds])
 
 
 def dropout_keeps(seeds: Sequence[int], epoch: int, cases: int, units: int, dropout: float) -> Bools:
     """Which hidden units stay, [E, N, units]."""
     threshold = round(dropout * LEVELS)
-    return np.stack([
-        stream(seed, Purpose.DROPOUT, epoch).integers(LEVELS, size=(cases, units), dtype=np.uint16) >= threshold
-        for seed in seeds
-    ])
+    return np.stack(
+        [
+            stream(seed, Stream.DROPOUT, epoch).integers(LEVELS, size=(cases, units), dtype=np.uint16) >= threshold
+            for seed in seeds
+        ]
+    )

@@ -21,7 +21,7 @@ from mpd2.core.costs import Costs
 from mpd2.core.error_rates import ErrorModel
 from mpd2.core.errors import UserError
 from mpd2.core.files import digest, replacing, replacing_folder
-from mpd2.core.policy import NOBODY, RULES, Decisions, Endings, Policy, Rule, act, choose
+from mpd2.core.policy import NOBODY, RULES, Continuations, Decisions, Policy, Rule, apply_actions, choose
 
 FORMAT = 1
 CONFIG, WEIGHTS, PREDICTIONS, HISTORY, METRICS = (
@@ -77,7 +77,7 @@ def save_run(
     policy: Policy,
     cohort: Cohort,
     metrics: Mapping[str, Any],
-    endings: Endings | None = None,
+    continuations: Continuations | None = None,
     errors: ErrorModel | None = None,
 ) -> None:
     """Write a run with its predictions for `cohort`, all or nothing.
@@ -87,7 +87,7 @@ def save_run(
     with replacing_folder(folder) as draft:
         arrays = {name: np.ascontiguousarray(value) for name, value in run.arrays.items()}
         (draft / WEIGHTS).write_bytes(save(arrays))
-        frame, soft = predictions_frame(run, policy, cohort, endings), ("defer", *run.readers)
+        frame, soft = predictions_frame(run, policy, cohort, continuations), ("defer", *run.readers)
         frame.to_parquet(
             draft / PREDICTIONS,
             index=False,
@@ -191,25 +191,27 @@ def load_predictions(folder: Path, run: Run, cohort: Cohort) -> Policy:
     return Policy(defer, allocation, cohort.available)
 
 
-def load_endings(folder: Path, run: Run, cohort: Cohort) -> Endings | None:
-    """The stored endings of every member for the cases of `cohort`, [E, N]; none where the run has none of its own."""
+def load_continuations(folder: Path, run: Run, cohort: Cohort) -> Continuations | None:
+    """The stored continuations of every member for the cases of `cohort`, [E, N]; none where the run has none."""
     names = pq.read_schema(folder / PREDICTIONS).names
     if KEPT not in names:
         return None
     limit = sum(name.startswith(CONSULTED) for name in names)
-    frame = pd.read_parquet(folder / PREDICTIONS, columns=["case_id", KEPT, *_ending_names(run, limit)])
+    frame = pd.read_parquet(folder / PREDICTIONS, columns=["case_id", KEPT, *_continuation_names(run, limit)])
     rows = _rows_of(frame, folder, run, cohort)
     kept, label_and_later = (
         frame[columns].to_numpy(np.int64).reshape(run.members, -1, *shape)[:, rows]
-        for columns, shape in ((KEPT, ()), (_ending_names(run, limit), (limit, len(run.readers))))
+        for columns, shape in ((KEPT, ()), (_continuation_names(run, limit), (limit, len(run.readers))))
     )
     first = np.where(cohort.available, np.arange(cohort.readers), NOBODY)  # [N, M]
     later = np.moveaxis(label_and_later[:, :, 1:], -2, -1)  # [E, N, M, limit − 1]
     firsts = np.broadcast_to(first, later.shape[:-1])[..., None]
-    return Endings(kept, label_and_later[:, :, 0], np.concatenate([firsts, later], axis=-1))
+    return Continuations(kept, label_and_later[:, :, 0], np.concatenate([firsts, later], axis=-1))
 
 
-def predictions_frame(run: Run, policy: Policy, cohort: Cohort, endings: Endings | None = None) -> pd.DataFrame:
+def predictions_frame(
+    run: Run, policy: Policy, cohort: Cohort, continuations: Continuations | None = None
+) -> pd.DataFrame:
     """One row a member and case: the action taken, d and every reader's q.
 
     Where the method goes on by itself also whom it asks in all and the label it ends with, and how it would end else:
@@ -226,23 +228,25 @@ def predictions_frame(run: Run, policy: Policy, cohort: Cohort, endings: Endings
     }
     shares = policy.allocation.astype(np.float32).reshape(-1, len(run.readers))
     columns |= {name: shares[:, j] for j, name in enumerate(run.readers)}
-    if endings is not None:
-        columns |= _endings_as_columns(run, act(action, cohort, endings), endings)
+    if continuations is not None:
+        columns |= _continuations_as_columns(run, apply_actions(action, cohort, continuations), continuations)
     return pd.DataFrame(columns)
 
 
-def _endings_as_columns(run: Run, decisions: Decisions, endings: Endings) -> dict[str, np.ndarray]:
+def _continuations_as_columns(run: Run, decisions: Decisions, continuations: Continuations) -> dict[str, np.ndarray]:
     names = np.array([*run.readers, ""])  # NOBODY is the last position
     limit = decisions.consulted.shape[-1]
     asked = {f"{CONSULTED}{step + 1}": names[decisions.consulted[..., step]].ravel() for step in range(limit)}
-    ends = np.concatenate([endings.label[..., None], endings.consulted[..., 1:]], axis=-1)  # [E, N, M, limit]
+    ends = np.concatenate(
+        [continuations.label[..., None], continuations.consulted[..., 1:]], axis=-1
+    )  # [E, N, M, limit]
     flat = np.moveaxis(ends, -1, -2).reshape(decisions.label.size, -1).astype(np.int16)
-    columns = dict(zip(_ending_names(run, limit), flat.T, strict=True))
-    labels = {"label": decisions.label, KEPT: endings.kept}
+    columns = dict(zip(_continuation_names(run, limit), flat.T, strict=True))
+    labels = {"label": decisions.label, KEPT: continuations.kept}
     return asked | {name: values.ravel().astype(np.int8) for name, values in labels.items()} | columns
 
 
-def _ending_names(run: Run, limit: int) -> list[str]:
+def _continuation_names(run: Run, limit: int) -> list[str]:
     """The label by whom is asked first, then whom is asked second and so on."""
     return [
         f"{what}:{reader}" for what in ("label", *(f"then{n}" for n in range(2, limit + 1))) for reader in run.readers

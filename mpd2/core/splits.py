@@ -9,7 +9,7 @@ import numpy as np
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.files import short_hash
-from mpd2.core.rng import Purpose, stream
+from mpd2.core.rng import Stream, stream
 
 
 def resplit(cohort: Cohort, number: int) -> Cohort:
@@ -17,7 +17,7 @@ def resplit(cohort: Cohort, number: int) -> Cohort:
 
     A dealt cohort has a fingerprint of its own, for what is learned from it is not what the table teaches.
     """
-    luck = stream(number, Purpose.DEAL).random(len(cohort))
+    luck = stream(number, Stream.DEAL).random(len(cohort))
     strata = (cohort.source, cohort.truth)
     split = np.empty_like(cohort.split)
     split[np.lexsort((luck, *strata))] = cohort.split[np.lexsort((np.arange(len(cohort)), *strata))]
@@ -38,6 +38,6 @@ def newcomer(cohort: Cohort, key: str, local: int, number: int) -> Cohort:
     if not 0 <= local <= len(pool):
         raise UserError(f"local cases of {key}: found {local}, expected from 0 to {len(pool)}")
     kept = home == (cohort.split == "test")  # theirs to learn from, ours to judge by
-    kept[stream(number, Purpose.LOCAL).permutation(pool)[:local]] = True
+    kept[stream(number, Stream.LOCAL).permutation(pool)[:local]] = True
     fingerprint = short_hash([cohort.fingerprint, "newcomer", key, local, number])
     return replace(cohort.rows(kept), fingerprint=fingerprint)

@@ -17,7 +17,7 @@ from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
-from mpd2.core.policy import Endings, Policy, Rule, preferences, route
+from mpd2.core.policy import Continuations, Policy, Rule, preferences, route
 from mpd2.evaluation.estimates import estimates, mean_of, sd_of
 from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.intervals import bootstrap
@@ -138,7 +138,7 @@ def deferral_curve(
     costs: Costs,
     rule: Rule = "joint",
     points: int = 101,
-    endings: Endings | None = None,
+    continuations: Continuations | None = None,
 ) -> pd.DataFrame:
     """What a policy, [E, N], costs at any hard deferral rate, as a price on deferral moves from prohibitive to none.
 
@@ -148,7 +148,7 @@ def deferral_curve(
     """
     if points < 2:
         raise UserError(f"points: found {points}, expected at least 2")
-    kept, asked = (_amounts(policy, share, cohort, costs, endings) for share in (0.0, 1.0))  # [E, N, 2]
+    kept, asked = (_amounts(policy, share, cohort, costs, continuations) for share in (0.0, 1.0))  # [E, N, 2]
     odds = preferences(policy, rule).max(-1)  # [E, N]
     order = np.argsort(-odds, axis=-1)  # who has no reader last
     change = np.take_along_axis(asked - kept, order[..., None], axis=1)
@@ -169,7 +169,7 @@ def deferral_curves(evidence: Evidence, points: int = 101) -> pd.DataFrame:
     parts = []
     for name, outcome in evidence.outcomes.items():
         if outcome.policy is not None:
-            about = (outcome.rule, points, outcome.endings)
+            about = (outcome.rule, points, outcome.continuations)
             rows = deferral_curve(outcome.policy, evidence.cohort, evidence.costs, *about)
             rows.insert(0, "method", name)
             rows.insert(1, "title", outcome.title)
@@ -179,10 +179,10 @@ def deferral_curves(evidence: Evidence, points: int = 101) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _amounts(policy: Policy, share: float, cohort: Cohort, costs: Costs, endings: Endings | None) -> Floats:
+def _amounts(policy: Policy, share: float, cohort: Cohort, costs: Costs, continuations: Continuations | None) -> Floats:
     """Clinical cost and fee of each case if all are deferred (share 1) or none (share 0), [E, N, 2]."""
     fixed = Policy(np.full_like(policy.defer, share), policy.allocation, policy.available)
-    cases = tally(cohort, route(fixed, cohort, "staged", endings), costs).cases
+    cases = tally(cohort, route(fixed, cohort, "staged", continuations), costs).cases
     return cases[..., [COUNTS.index("clinical"), COUNTS.index("fees")]]
 
 

@@ -8,7 +8,7 @@ from functools import cached_property
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.policy import Decisions, Endings, Policy, Rule
+from mpd2.core.policy import Continuations, Decisions, Policy, Rule
 from mpd2.evaluation.metrics import Tally, tally
 
 
@@ -21,7 +21,7 @@ class Outcome:
     decisions: Decisions  # [E, N]
     policy: Policy | None = None  # [E, N]; none where a method has no single soft policy
     rule: Rule = "joint"  # by which the decisions follow from the policy
-    endings: Endings | None = None  # [E, N]; none where whoever is asked has the last word
+    continuations: Continuations | None = None  # [E, N]; none where whoever is asked has the last word
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from scipy.special import expit, logit
 from mpd2.core.arrays import Bools, Floats
 from mpd2.core.cohort import STATE, UNKNOWN, Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.error_rates import Errors, expected_costs
+from mpd2.core.error_rates import ErrorRates, expected_costs
 from mpd2.core.policy import Policy, Rule, choose, mean_policy
 from mpd2.core.runs import Run
 from mpd2.evaluation.map import nearest
@@ -109,7 +109,7 @@ def typical_case(train: Cohort) -> Cohort:
 # ---------------------------------------------------------------------------------- what is done
 
 
-def actions_frame(policy: Policy, case: Cohort, rule: Rule, errors: Errors, costs: Costs) -> pd.DataFrame:
+def actions_frame(policy: Policy, case: Cohort, rule: Rule, errors: ErrorRates, costs: Costs) -> pd.DataFrame:
     """One row an action of one case, the AI first: who, mean share, least and most of any router, votes, costs.
 
     `policy` is that of a population, [E, 1]; `errors` are the case's. `wrong` is the expected share of wrong answers.

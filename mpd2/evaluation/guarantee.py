@@ -24,7 +24,7 @@ from scipy import stats
 from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.errors import UserError
 from mpd2.core.policy import mean_policy, preferences
-from mpd2.core.rng import Purpose, stream
+from mpd2.core.rng import Stream, stream
 from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.intervals import wilson
 
@@ -79,7 +79,7 @@ def kept_cases(evidence: Evidence, method: str, among: str) -> Kept:
     outcome, cohort = evidence.outcomes[method], evidence.cohort
     if outcome.policy is None:
         raise UserError(f"{outcome.title}: has no soft policy, so there is nothing to put a limit on")
-    label = cohort.ai_label if outcome.endings is None else outcome.endings.together().kept
+    label = cohort.ai_label if outcome.continuations is None else outcome.continuations.together().kept
     log_odds = preferences(mean_policy(outcome.policy), outcome.rule).max(-1, initial=-np.inf)  # [N]
     inside = log_odds <= LIMITS[:, None]
     healthy = label == 0
@@ -142,7 +142,7 @@ def promise(calibration: Kept, judged: Kept, level: float) -> dict[str, Any]:
 
 def redrawn(cases: int, calibration: int, checks: int, seed: int = 0) -> Floats:
     """Which cases are for calibration in each of many draws, [R, N] of 0 and 1."""
-    luck = stream(seed, Purpose.DEAL).random((checks, cases))
+    luck = stream(seed, Stream.DEAL).random((checks, cases))
     return (luck.argsort(-1).argsort(-1) < calibration).astype(float)
 
 

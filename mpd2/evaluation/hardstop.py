@@ -21,7 +21,7 @@ NO_STOP, AGAIN, SPECIALIST = "", "photograph again", "specialist regardless"
 
 
 @dataclass(frozen=True, eq=False)
-class Limits:
+class StopThresholds:
     """The largest quality risk and distance that still count as seen before."""
 
     train: Cohort
@@ -43,12 +43,12 @@ class Limits:
         })  # fmt: skip
 
 
-def fit_limits(train: Cohort, level: float = LEVEL) -> Limits:
+def fit_limits(train: Cohort, level: float = LEVEL) -> StopThresholds:
     """Limits that as many training cases keep as `level` says, each case judged by the others."""
     if not 0 < level < 1:
         raise UserError(f"level of the hard stop: found {level}, expected a number between 0 and 1")
     quality, distance = train.column("quality_risk"), distances(train, train)
-    return Limits(train, *(float(_limit(values, level)) for values in (quality, distance)))
+    return StopThresholds(train, *(float(_limit(values, level)) for values in (quality, distance)))
 
 
 def distances(train: Cohort, cohort: Cohort) -> Floats:

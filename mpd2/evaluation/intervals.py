@@ -88,9 +88,7 @@ def paired_difference(first: Tally, second: Tally, weights: Floats) -> pd.DataFr
     exist = (~np.isnan(samples)).sum(0)
     in_favour = np.where(exist > 0, wins / np.maximum(exist, 1), np.nan)
     difference = observed(first) - observed(second)
-    return pd.DataFrame(
-        {"metric": METRICS, "difference": difference, "low": low, "high": high, "in_favour": in_favour}
-    )
+    return pd.DataFrame({"metric": METRICS, "difference": difference, "low": low, "high": high, "in_favour": in_favour})
 
 
 def wilson(successes: np.ndarray | int, n: np.ndarray | int) -> tuple[Floats, Floats]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import SPLITS, Cohort
-from mpd2.core.policy import Decisions, Endings, Policy, route
+from mpd2.core.policy import Continuations, Decisions, Policy, route
 from mpd2.core.runs import Run
 from mpd2.evaluation.intervals import LEVEL, RESAMPLES, resample_weights, summary
 from mpd2.evaluation.metrics import METRICS, Tally, metrics_of, tally
@@ -16,9 +16,11 @@ from mpd2.evaluation.metrics import METRICS, Tally, metrics_of, tally
 Report = dict[str, Any]
 
 
-def split_reports(run: Run, policy: Policy, cohort: Cohort, endings: Endings | None = None) -> dict[str, Report]:
-    """A report for each split that has cases; policy and endings are those of every member for all of `cohort`."""
-    decisions = route(policy, cohort, run.rule, endings)
+def split_reports(
+    run: Run, policy: Policy, cohort: Cohort, continuations: Continuations | None = None
+) -> dict[str, Report]:
+    """A report for each split that has cases; policy and continuations are of every member for all of `cohort`."""
+    decisions = route(policy, cohort, run.rule, continuations)
     parts = {split: cohort.split == split for split in SPLITS if (cohort.split == split).any()}
     return {split: report(run, decisions.rows(rows), cohort.rows(rows)) for split, rows in parts.items()}
 

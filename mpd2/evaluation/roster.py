@@ -33,9 +33,7 @@ def availability(cohort: Cohort) -> pd.DataFrame:
         for entry, reader in product(entries, cohort.manifest.readers)
     ]
     frame = pd.DataFrame(rows, columns=["reader", "title", "cohort", "cohort_title", "readings"])
-    return frame.assign(
-        n=np.repeat(n, cohort.readers), cases=cases.ravel(), share=(cases / n[:, None]).ravel()
-    )
+    return frame.assign(n=np.repeat(n, cohort.readers), cases=cases.ravel(), share=(cases / n[:, None]).ravel())
 
 
 def load(outcome: Outcome, cohort: Cohort, weights: Floats) -> pd.DataFrame:
@@ -71,9 +69,11 @@ def busiest(rows: pd.DataFrame, capacity: int | None = None) -> str:
         over = hard[hard["cases"] > capacity]
         excess = float((over["cases"] - capacity).sum())
         names = ", ".join(over["title"])
-        told += [f"Above {capacity} cases: {names}; {excess:.0f} cases would have to go elsewhere."] if names else [
-            f"Nobody is asked about more than {capacity} cases."
-        ]
+        told += (
+            [f"Above {capacity} cases: {names}; {excess:.0f} cases would have to go elsewhere."]
+            if names
+            else [f"Nobody is asked about more than {capacity} cases."]
+        )
     return " ".join(told)
 
 

@@ -22,7 +22,7 @@ from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest
 from mpd2.core.reading import Problem, TableError, read_cohort
 from mpd2.core.runs import Run
-from mpd2.methods import endings_of, policy_of
+from mpd2.methods import continuations_of, policy_of
 from mpd2.methods.mpd2_router import CHUNK
 from mpd2.planning.worklist import decisions_frame
 from mpd2.training.devices import threads_for
@@ -40,7 +40,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Order:
+class RouteRequest:
     """Whose word is asked for on every part."""
 
     run: Run
@@ -70,17 +70,17 @@ def read_part(part: Part, manifest: Manifest) -> Cohort:
         raise TableError(part.name, [_moved(problem, part.above) for problem in error.problems]) from None
 
 
-def route_part(order: Order, part: Part) -> pd.DataFrame:
+def route_part(order: RouteRequest, part: Part) -> pd.DataFrame:
     """The decision for every case of a part."""
     try:
         cohort = read_part(part, order.manifest)
     except TableError as error:
         raise UserError(str(error)) from None  # plain, because it may have to travel
     with threads_for(1):
-        policy, endings = policy_of(order.run, cohort), endings_of(order.run, cohort)
+        policy, continuations = policy_of(order.run, cohort), continuations_of(order.run, cohort)
     if order.member is not None:
-        policy, endings = policy.member([order.member]), endings and endings.member([order.member])
-    return decisions_frame(policy, cohort, order.run.rule, endings)
+        policy, continuations = policy.member([order.member]), continuations and continuations.member([order.member])
+    return decisions_frame(policy, cohort, order.run.rule, continuations)
 
 
 class UniqueIds:

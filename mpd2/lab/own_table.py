@@ -21,7 +21,7 @@ from mpd2.core.runs import Run
 from mpd2.evaluation import tables
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import RESAMPLES, resample_weights, wilson
-from mpd2.methods import endings_of, policy_of
+from mpd2.methods import continuations_of, policy_of
 from mpd2.planning.worklist import decisions_frame
 
 MAX_BYTES = 20 * 2**20
@@ -64,10 +64,10 @@ def try_out(run: Run, title: str, cohort: Cohort) -> Trial:
     policy = policy_of(run, cohort)
     mean = mean_policy(policy)
     together = Policy(mean.defer[None], mean.allocation[None], mean.available)
-    endings = endings_of(run, cohort)
-    made = decided_together(policy, cohort, run.rule, endings)
+    continuations = continuations_of(run, cohort)
+    made = decided_together(policy, cohort, run.rule, continuations)
     outcome = Outcome(title, None, Decisions(made.consulted[None], made.label[None]), together, run.rule)
-    return Trial(cohort, outcome, decisions_frame(policy, cohort, run.rule, endings), len(policy.defer))
+    return Trial(cohort, outcome, decisions_frame(policy, cohort, run.rule, continuations), len(policy.defer))
 
 
 def sent_share(trial: Trial) -> str:

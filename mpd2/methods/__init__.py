@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
-from mpd2.core.policy import Decisions, Endings, Policy, route
+from mpd2.core.policy import Continuations, Decisions, Policy, route
 from mpd2.core.runs import Run
 from mpd2.methods.base import Decider, Method
 from mpd2.methods.hemmer import Hemmer
@@ -49,15 +49,15 @@ def policy_of(run: Run, cohort: Cohort) -> Policy:
     return _method_of(run, cohort).policy(run, cohort).rounded()
 
 
-def endings_of(run: Run, cohort: Cohort) -> Endings | None:
+def continuations_of(run: Run, cohort: Cohort) -> Continuations | None:
     """How every case ends under every member, [E, N]; none where whoever is asked has the last word."""
     method = _method_of(run, cohort)
-    return method.endings(run, cohort) if isinstance(method, Decider) else None
+    return method.continuations(run, cohort) if isinstance(method, Decider) else None
 
 
 def decisions_of(run: Run, cohort: Cohort) -> Decisions:
     """What every member of a run does with every case, by the run's own rule."""
-    return route(policy_of(run, cohort), cohort, run.rule, endings_of(run, cohort))
+    return route(policy_of(run, cohort), cohort, run.rule, continuations_of(run, cohort))
 
 
 def _method_of(run: Run, cohort: Cohort) -> Method:

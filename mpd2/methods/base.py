@@ -7,7 +7,7 @@ from typing import Protocol, runtime_checkable
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.policy import Decisions, Endings, Policy
+from mpd2.core.policy import Continuations, Decisions, Policy
 from mpd2.core.runs import Run
 from mpd2.methods.plus.asking import FREE_OF_PRICES, Prices
 
@@ -46,5 +46,5 @@ class Decider(Protocol):
     ) -> Decisions:
         """Whom every member asks, in order, and the label it ends with, under the run's costs or others."""
 
-    def endings(self, run: Run, cohort: Cohort) -> Endings:
+    def continuations(self, run: Run, cohort: Cohort) -> Continuations:
         """How every case ends, for every member, if nobody is asked and if each reader is asked first."""

@@ -106,7 +106,5 @@ def _chunk_policy(weights: Weights, normaliser: Normaliser, cohort: Cohort, floo
     members = len(weights.flat)
     state = torch.tensor(cohort.state, dtype=weights.flat.dtype)
     available = torch.tensor(cohort.available)
-    soft = soft_policy(
-        weights, normaliser, state.expand(members, -1, -1), available.expand(members, -1, -1), floor
-    )
+    soft = soft_policy(weights, normaliser, state.expand(members, -1, -1), available.expand(members, -1, -1), floor)
     return to_policy(soft, available)

@@ -21,7 +21,7 @@ from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.policy import Policy
-from mpd2.core.rng import Purpose, orders, stream
+from mpd2.core.rng import Stream, orders, stream
 from mpd2.core.runs import Run
 from mpd2.methods.common import CERTAIN, heard, learning_splits, member_settings, per_member
 from mpd2.training.devices import threads_for
@@ -179,7 +179,7 @@ def initial_layers(seeds: Sequence[int], sizes: Sequence[int]) -> Layers:
 
     From 0 all readers start alike, so that nothing depends on the order of their columns.
     """
-    randoms = [stream(seed, Purpose.WEIGHTS) for seed in seeds]
+    randoms = [stream(seed, Stream.WEIGHTS) for seed in seeds]
 
     def draw(fan_in: int, *shape: int) -> Tensor:
         values = np.stack([random.uniform(-(fan_in**-0.5), fan_in**-0.5, shape) for random in randoms])

@@ -16,15 +16,15 @@ from mpd2.core.arrays import Floats, Ints
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
-from mpd2.core.policy import act
-from mpd2.core.rng import Purpose, stream
+from mpd2.core.policy import apply_actions
+from mpd2.core.rng import Stream, stream
 from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.intervals import observed
 from mpd2.evaluation.metrics import METRICS, tally
 from mpd2.planning.assignment import NO_PART, Places, sample_prices, total_worth
-from mpd2.planning.desk import Desk
 from mpd2.planning.limits import Limits
 from mpd2.planning.plan import Plan, places_for, plan
+from mpd2.planning.ranked_cases import RankedCases
 
 RENEWALS = 60  # times a day that prices are worked out anew
 
@@ -87,7 +87,7 @@ def decide_on_arrival(
     return Day(action, total_worth(preference, action), batch, price)
 
 
-def in_many_orders(desk: Desk, past: Floats, limits: Limits, costs: Costs, orders: int) -> pd.DataFrame:
+def in_many_orders(desk: RankedCases, past: Floats, limits: Limits, costs: Costs, orders: int) -> pd.DataFrame:
     """The same day with its cases in so many orders drawn by chance, and first, as order 0, with all known beforehand.
 
     Columns: order, sent (cases), otherwise (cases that go elsewhere than with all known), regret (the share of the
@@ -96,14 +96,14 @@ def in_many_orders(desk: Desk, past: Floats, limits: Limits, costs: Costs, order
     best = plan(desk.order, desk.cohort, limits)
     actions = [best.action]
     for number in range(orders):
-        order = stream(number, Purpose.ARRIVAL).permutation(len(desk.cohort))
+        order = stream(number, Stream.ARRIVAL).permutation(len(desk.cohort))
         action = np.empty_like(best.action)
         action[order] = decide_on_arrival(desk.order[order], desk.cohort.rows(order), limits, past).action
         actions.append(action)
     rows = []
     for number, action in enumerate(actions):
         lost = best.value - total_worth(desk.order, action)
-        counted = observed(tally(desk.cohort, act(action, desk.cohort, desk.endings), costs))
+        counted = observed(tally(desk.cohort, apply_actions(action, desk.cohort, desk.continuations), costs))
         rows.append({
             "order": number,
             "sent": int((action > 0).sum()),

@@ -9,10 +9,10 @@ import numpy as np
 from mpd2.core.arrays import Floats, Ints
 from mpd2.evaluation.intervals import Estimate, percentiles
 from mpd2.evaluation.metrics import COUNTS, each_metric
-from mpd2.planning.day import Setting
+from mpd2.planning.day import DaySetting
 from mpd2.planning.dayplan import FIGURES, SOFT, Judged
-from mpd2.planning.desk import Desk, counts_along, soft_prices
 from mpd2.planning.limits import Limits
+from mpd2.planning.ranked_cases import RankedCases, counts_along, soft_prices
 
 STEPS = 200  # from no case to all of them
 KNOWN = 9  # decimals that do not depend on the order in which cases are added up
@@ -34,7 +34,7 @@ class Estimates:
 
 
 @dataclass(frozen=True, eq=False)
-class Course:
+class BudgetSweep:
     """What becomes of a worklist as the budget goes from none to all in STEPS."""
 
     sent: Ints  # [P] cases
@@ -55,7 +55,7 @@ def has_course(limits: Limits) -> bool:
     return not (limits.capacity or limits.reserve or limits.total is not None)
 
 
-def course_of(desk: Desk, setting: Setting, weights: Floats) -> Course:
+def course_of(desk: RankedCases, setting: DaySetting, weights: Floats) -> BudgetSweep:
     """The course of a setting that has one; at each place it is what `dayplan.judged` says of that budget."""
     limits, budgets = setting.limits, np.arange(1 + STEPS) / STEPS
     drawn = np.concatenate([np.ones((1, len(desk.cohort))), weights])  # first every case once
@@ -66,7 +66,7 @@ def course_of(desk: Desk, setting: Setting, weights: Floats) -> Course:
     known[SOFT] = desk.soft(_prices(desk, sent) if prices is None else prices) @ drawn.T / drawn.sum(1)
     figures = np.stack([known[name] for name in SHOWN], axis=1)  # [P, F, 1 + R]
     value, samples = figures[..., 0], figures[..., 1:]
-    return Course(sent, readings, value, samples, _estimates(value, samples))
+    return BudgetSweep(sent, readings, value, samples, _estimates(value, samples))
 
 
 def _estimates(value: Floats, samples: Floats) -> Estimates:
@@ -74,7 +74,7 @@ def _estimates(value: Floats, samples: Floats) -> Estimates:
     return Estimates(*(np.round(numbers, KNOWN) for numbers in (value, low, high)))
 
 
-def _prices(desk: Desk, sent: Ints) -> Floats:
+def _prices(desk: RankedCases, sent: Ints) -> Floats:
     """The price at which the policy alone would send as many, [P] -> [P, 1]; as in `operating.soft_deferral`."""
     best = np.sort(desk.preference.max(-1))[::-1]  # [N] falling
     possible = int(np.isfinite(best).sum())

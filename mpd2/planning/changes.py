@@ -29,16 +29,18 @@ def moved(cohort: Cohort, costs: Costs, before: Decisions, after: Decisions) -> 
     other = _other(cohort, before, after)
     cohort, before, after = cohort.rows(other), before.rows(other), after.rows(other)
     names = [entry.name for entry in cohort.manifest.cohorts]
-    return pd.DataFrame({
-        "case_id": cohort.ids,
-        "cohort": np.array(names)[cohort.source],
-        "from": _asked(cohort, before),
-        "to": _asked(cohort, after),
-        "kind": _kinds(before, after),
-        "error": _errors(cohort.truth, before, after),
-        "clinical": _clinical(cohort, costs, after) - _clinical(cohort, costs, before),
-        "fees": _fees(costs, after) - _fees(costs, before),
-    })
+    return pd.DataFrame(
+        {
+            "case_id": cohort.ids,
+            "cohort": np.array(names)[cohort.source],
+            "from": _asked(cohort, before),
+            "to": _asked(cohort, after),
+            "kind": _kinds(before, after),
+            "error": _errors(cohort.truth, before, after),
+            "clinical": _clinical(cohort, costs, after) - _clinical(cohort, costs, before),
+            "fees": _fees(costs, after) - _fees(costs, before),
+        }
+    )
 
 
 def moved_summary(rows: pd.DataFrame) -> pd.DataFrame:
@@ -79,11 +81,11 @@ def in_short(cohort: Cohort, costs: Costs, before: Decisions, after: Decisions) 
 
 
 def _sentence(kinds: Iterable[str], errors: Iterable[str], fees: float) -> str:
-    moves, endings = Counter(kinds), Counter(errors)  # far quicker than a table of them
+    moves, outcomes = Counter(kinds), Counter(errors)  # far quicker than a table of them
     if not moves:
         return "Nothing moved."
     parts = [f"{_count(moves[kind], 'case')} {kind}" for kind in KINDS if moves[kind]]
-    ending = f"{_count(endings[GAINED], 'error')} more, {endings[LOST]} fewer"
+    ending = f"{_count(outcomes[GAINED], 'error')} more, {outcomes[LOST]} fewer"
     return f"{', '.join(parts)}: {ending}, {abs(fees):.2f} {'more' if fees >= 0 else 'less'} in fees."
 
 

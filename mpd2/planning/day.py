@@ -25,7 +25,7 @@ Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True)
-class Setting:
+class DaySetting:
     """What is wished for, and what everything costs."""
 
     costs: Costs
@@ -38,11 +38,11 @@ class Setting:
             raise UserError(f"urgent: found {self.urgent}, expected a number of cases, at least 0")
 
     @property
-    def free(self) -> Setting:
+    def free(self) -> DaySetting:
         """The same without a budget: as many cases as the policy wants."""
         return replace(self, limits=replace(self.limits, budget=None, soft=False))
 
-    def with_budget(self, share: float) -> Setting:
+    def with_budget(self, share: float) -> DaySetting:
         """The same with another budget of the same kind."""
         return replace(self, limits=replace(self.limits, budget=share))
 
@@ -67,7 +67,7 @@ class Setting:
         return {name: text for name, text in said.items() if text}
 
 
-def from_query(query: Mapping[str, str], manifest: Manifest) -> Setting:
+def from_query(query: Mapping[str, str], manifest: Manifest) -> DaySetting:
     """The setting a link is about; what it does not say is as in the manifest and without limits."""
     usual = manifest.default_costs()
     limits = Limits(
@@ -85,7 +85,7 @@ def from_query(query: Mapping[str, str], manifest: Manifest) -> Setting:
     if unknown := sorted(set(other) - set(fees)):
         raise UserError(f"fees: found {', '.join(unknown)}, expected some of {', '.join(fees)}")
     missed, alarm = _number(query, "missed", float), _number(query, "alarm", float)
-    return Setting(
+    return DaySetting(
         costs=Costs(
             usual.false_negative if missed is None else missed,
             usual.false_positive if alarm is None else alarm,
@@ -97,7 +97,7 @@ def from_query(query: Mapping[str, str], manifest: Manifest) -> Setting:
     )
 
 
-def in_words(setting: Setting, manifest: Manifest) -> str:
+def in_words(setting: DaySetting, manifest: Manifest) -> str:
     """A setting in a sentence without an end, for people who compare two."""
     limits, usual = setting.limits, manifest.default_costs()
     names = dict(zip(manifest.columns, (reader.name for reader in manifest.readers), strict=True))

@@ -8,7 +8,7 @@ from math import ceil
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.manifest import Manifest
-from mpd2.planning.day import Setting
+from mpd2.planning.day import DaySetting
 from mpd2.planning.limits import Limits
 
 DAY_SHARE = 0.4  # of a day's cases that the readers of a clinic have time for
@@ -23,7 +23,7 @@ class Preset:
 
     title: str
     meaning: str
-    apply: Callable[[Setting, Cohort], Setting]  # costs stay as they are
+    apply: Callable[[DaySetting, Cohort], DaySetting]  # costs stay as they are
 
 
 def specialists(manifest: Manifest) -> tuple[str, ...]:
@@ -52,17 +52,17 @@ def presets(manifest: Manifest) -> dict[str, Preset]:
     return kinds if specialists(manifest) else {"day": kinds["day"]}
 
 
-def _clinic_day(setting: Setting, cohort: Cohort) -> Setting:
+def _clinic_day(setting: DaySetting, cohort: Cohort) -> DaySetting:
     each = ceil(DAY_SHARE * len(cohort) / cohort.readers)
     capacity = tuple((column, each) for column in cohort.manifest.columns)
     return replace(setting, limits=Limits(capacity=capacity), urgent=0)
 
 
-def _screening_camp(setting: Setting, cohort: Cohort) -> Setting:
+def _screening_camp(setting: DaySetting, cohort: Cohort) -> DaySetting:
     places = round(CAMP_SHARE * len(cohort))
     limits = Limits(budget=CAMP_SHARE, away=specialists(cohort.manifest), reserve=round(KEPT * places))
     return replace(setting, limits=limits, urgent=round(URGENT_SHARE * len(cohort)))
 
 
-def _no_specialists(setting: Setting, cohort: Cohort) -> Setting:
+def _no_specialists(setting: DaySetting, cohort: Cohort) -> DaySetting:
     return replace(setting, limits=Limits(away=specialists(cohort.manifest)), urgent=0)

@@ -14,10 +14,10 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.policy import Decisions
 from mpd2.evaluation.intervals import Estimate, bootstrap, observed, paired_difference, percentiles
 from mpd2.evaluation.metrics import METRICS, Tally, load_of, tally
-from mpd2.planning.day import Setting
-from mpd2.planning.desk import Desk, plan_at, soft_deferral
+from mpd2.planning.day import DaySetting
 from mpd2.planning.limits import Limits
 from mpd2.planning.plan import Plan
+from mpd2.planning.ranked_cases import RankedCases, plan_at, soft_deferral
 
 SOFT = "DeferSoft"
 FIGURES = (*METRICS, SOFT)
@@ -30,8 +30,8 @@ COMPARED = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", SOFT, "Consults"
 class DayPlan:
     """A setting carried out on a worklist."""
 
-    setting: Setting
-    desk: Desk
+    setting: DaySetting
+    desk: RankedCases
     plan: Plan
     decisions: Decisions  # [N]
     load: Ints  # [M] readings of each reader
@@ -62,19 +62,19 @@ class DayPlan:
         return int(self.load.sum())
 
 
-def carried_out(desk: Desk, setting: Setting, urgent: Bools | None = None) -> DayPlan:
+def make_day(desk: RankedCases, setting: DaySetting, urgent: Bools | None = None) -> DayPlan:
     """What becomes of the worklist under a setting."""
     made, decisions = _with_room_for_later(desk, setting.limits, urgent)
     day = DayPlan(setting, desk, made, decisions, load_of(decisions, desk.cohort.readers))
     return replace(day, plan=replace(made, notes=(*made.notes, *_notes(day))))
 
 
-def _with_room_for_later(desk: Desk, limits: Limits, urgent: Bools | None) -> tuple[Plan, Decisions]:
+def _with_room_for_later(desk: RankedCases, limits: Limits, urgent: Bools | None) -> tuple[Plan, Decisions]:
     """A plan, and what comes of it; where a method's later questions overrun a reader, fewer cases start there."""
     capacity = limits.capacities(desk.cohort.manifest)
     for _ in range(ROUNDS):
         made = plan_at(desk, limits, urgent)
-        decisions = made.decisions(desk.cohort, desk.endings)
+        decisions = made.decisions(desk.cohort, desk.continuations)
         over = load_of(decisions, desk.cohort.readers) - capacity  # [M]
         first = np.bincount(made.action, minlength=1 + desk.cohort.readers)[1:]
         if not (over[first > 0] > 0).any():
@@ -112,7 +112,7 @@ class Judged:
     samples: Floats  # [R, METRICS and SOFT]
 
 
-def judged(day: DayPlan, weights: Floats) -> Judged:
+def measure(day: DayPlan, weights: Floats) -> Judged:
     """Every metric, and soft deferral, with its interval over resamples of the cases."""
     soft = weights @ day.soft / weights.sum(1)
     samples = np.column_stack([bootstrap(day.tally, weights), soft])
@@ -120,7 +120,7 @@ def judged(day: DayPlan, weights: Floats) -> Judged:
     return Judged(day, _estimates(values, samples), samples)
 
 
-def apart(first: Judged, second: Judged) -> dict[str, Estimate]:
+def difference(first: Judged, second: Judged) -> dict[str, Estimate]:
     """What the second has more than the first, on the same resampled cases; each is counted by its own costs."""
     values = [second.figures[name].value - first.figures[name].value for name in FIGURES]
     return _estimates(values, second.samples - first.samples)
@@ -128,18 +128,20 @@ def apart(first: Judged, second: Judged) -> dict[str, Estimate]:
 
 def compared(first: Judged, second: Judged) -> pd.DataFrame:
     """Two settings side by side: metric (COMPARED), first, second, difference (of the second), low, high."""
-    more = apart(first, second)
-    return pd.DataFrame([
-        {
-            "metric": name,
-            "first": first.figures[name].value,
-            "second": second.figures[name].value,
-            "difference": more[name].value,
-            "low": more[name].low,
-            "high": more[name].high,
-        }
-        for name in COMPARED
-    ])
+    more = difference(first, second)
+    return pd.DataFrame(
+        [
+            {
+                "metric": name,
+                "first": first.figures[name].value,
+                "second": second.figures[name].value,
+                "difference": more[name].value,
+                "low": more[name].low,
+                "high": more[name].high,
+            }
+            for name in COMPARED
+        ]
+    )
 
 
 def _estimates(values: Sequence[float], samples: Floats) -> dict[str, Estimate]:
@@ -163,21 +165,23 @@ def by_cohort(before: DayPlan, after: DayPlan, cohort: Cohort, weights: Floats) 
         value = dict(zip(METRICS, observed(second).tolist(), strict=True))
         low, high = percentiles(bootstrap(second, part))[:, METRICS.index("TotalCost")]
         apart = paired_difference(second, first, part).set_index("metric").loc["TotalCost"]
-        rows.append({
-            "cohort": cohort.manifest.cohorts[position].name,
-            "n": int(inside.sum()),
-            "sent_before": int(before.decisions.deferred[inside].sum()),
-            "sent": int(after.decisions.deferred[inside].sum()),
-            "share": float(after.decisions.deferred[inside].mean()),
-            "TotalCost": value["TotalCost"],
-            "low": low,
-            "high": high,
-            "ClinicalCost": value["ClinicalCost"],
-            "ExpertCost": value["ExpertCost"],
-            "difference": apart["difference"],
-            "difference_low": apart["low"],
-            "difference_high": apart["high"],
-        })
+        rows.append(
+            {
+                "cohort": cohort.manifest.cohorts[position].name,
+                "n": int(inside.sum()),
+                "sent_before": int(before.decisions.deferred[inside].sum()),
+                "sent": int(after.decisions.deferred[inside].sum()),
+                "share": float(after.decisions.deferred[inside].mean()),
+                "TotalCost": value["TotalCost"],
+                "low": low,
+                "high": high,
+                "ClinicalCost": value["ClinicalCost"],
+                "ExpertCost": value["ExpertCost"],
+                "difference": apart["difference"],
+                "difference_low": apart["low"],
+                "difference_high": apart["high"],
+            }
+        )
     return pd.DataFrame(rows)
 
 
@@ -189,20 +193,22 @@ def roster(day: DayPlan, cohort: Cohort) -> pd.DataFrame:
     limits, readers = day.setting.limits, cohort.manifest.readers
     capacity = limits.capacities(cohort.manifest)
     at_most = np.where(np.isfinite(capacity), capacity, np.nan)
-    return pd.DataFrame({
-        "reader": cohort.manifest.columns,
-        "name": [reader.name for reader in readers],
-        "tier": [reader.tier for reader in readers],
-        "here": limits.present(cohort.manifest),
-        "at_most": at_most,
-        "fee": day.setting.costs.fees,
-        "now": day.load,
-        "free": np.maximum(at_most - day.load, 0),
-        "worth": day.plan.reader_prices,
-    })
+    return pd.DataFrame(
+        {
+            "reader": cohort.manifest.columns,
+            "name": [reader.name for reader in readers],
+            "tier": [reader.tier for reader in readers],
+            "here": limits.present(cohort.manifest),
+            "at_most": at_most,
+            "fee": day.setting.costs.fees,
+            "now": day.load,
+            "free": np.maximum(at_most - day.load, 0),
+            "worth": day.plan.reader_prices,
+        }
+    )
 
 
-def assignments(day: DayPlan, desk: Desk, urgent: Bools, expected: Floats) -> pd.DataFrame:
+def assignments(day: DayPlan, desk: RankedCases, urgent: Bools, expected: Floats) -> pd.DataFrame:
     """The worklist to be worked through: a row a case, those sent first, then by what the AI alone is expected to cost.
 
     `expected` is the cost of every action, [N, 1 + M]. Columns: case_id, cohort, ai_probability, assigned_to, then
@@ -213,16 +219,18 @@ def assignments(day: DayPlan, desk: Desk, urgent: Bools, expected: Floats) -> pd
     names = np.array([*(reader.name for reader in cohort.manifest.readers), ""], object)  # NOBODY is the last
     asked = names[day.decisions.consulted]  # [N, K]
     worth = np.take_along_axis(desk.preference, np.maximum(action - 1, 0)[:, None], -1)[:, 0]
-    rows = pd.DataFrame({
-        "case_id": cohort.ids,
-        "cohort": np.array([entry.name for entry in cohort.manifest.cohorts])[cohort.source],
-        "ai_probability": cohort.ai_probability,
-        "assigned_to": np.where(asked[:, 0] == "", "AI", asked[:, 0]),
-        **{f"then_{step}": asked[:, step] for step in range(1, asked.shape[1])},
-        "urgent": urgent,
-        "log_odds": np.where(action > 0, worth, np.nan),
-        "expected_cost": expected[np.arange(len(cohort)), action],
-        "ai_cost": expected[:, 0],
-    })
+    rows = pd.DataFrame(
+        {
+            "case_id": cohort.ids,
+            "cohort": np.array([entry.name for entry in cohort.manifest.cohorts])[cohort.source],
+            "ai_probability": cohort.ai_probability,
+            "assigned_to": np.where(asked[:, 0] == "", "AI", asked[:, 0]),
+            **{f"then_{step}": asked[:, step] for step in range(1, asked.shape[1])},
+            "urgent": urgent,
+            "log_odds": np.where(action > 0, worth, np.nan),
+            "expected_cost": expected[np.arange(len(cohort)), action],
+            "ai_cost": expected[:, 0],
+        }
+    )
     order = np.lexsort((-expected[:, 0], action == 0))
     return rows.iloc[order].reset_index(drop=True)

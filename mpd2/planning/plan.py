@@ -11,7 +11,7 @@ from scipy.special import expit, logit
 from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
-from mpd2.core.policy import Decisions, Endings, Policy, Rule, act, best_actions, preferences
+from mpd2.core.policy import Continuations, Decisions, Policy, Rule, apply_actions, best_actions, preferences
 from mpd2.planning.assignment import NO_PART, Places, assign, total_worth
 from mpd2.planning.limits import Limits
 from mpd2.planning.recosting import reordered
@@ -31,9 +31,9 @@ class Plan:
     gap: float  # by how much an assignment could be better at most; 0 where this one is the best
     notes: tuple[str, ...] = ()  # wishes that could not be met, in words
 
-    def decisions(self, cohort: Cohort, endings: Endings | None = None) -> Decisions:
+    def decisions(self, cohort: Cohort, continuations: Continuations | None = None) -> Decisions:
         """What comes of it; a method that goes on by itself says how each first question ends."""
-        return act(self.action, cohort, endings)
+        return apply_actions(self.action, cohort, continuations)
 
 
 def reroute(
@@ -54,10 +54,10 @@ def reroute(
     present = policy.under(limits.present(cohort.manifest))
     preference = preferences(present, rule)
     order = preference if saving is None else reordered(preference, saving)
-    return plan_either(preference, order, present.defer, cohort, limits, urgent)
+    return plan_for(preference, order, present.defer, cohort, limits, urgent)
 
 
-def plan_either(
+def plan_for(
     preference: Floats, order: Floats, defer: Floats, cohort: Cohort, limits: Limits, urgent: np.ndarray | None = None
 ) -> Plan:
     """The plan for a hard budget, by an order of the cases, or for a soft one, by a price on d, [N], and preference."""

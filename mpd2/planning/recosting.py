@@ -11,7 +11,7 @@ import numpy as np
 
 from mpd2.core.arrays import Floats
 from mpd2.core.costs import Costs
-from mpd2.core.error_rates import Errors, expected_costs
+from mpd2.core.error_rates import ErrorRates, expected_costs
 from mpd2.core.errors import UserError
 from mpd2.core.policy import SURE
 
@@ -20,7 +20,7 @@ LEAST = np.finfo(float).tiny  # log-odds that are still on their side of 0
 NEAR, FAR = 1.5, 3.0  # factors between two costs up to which a run is called near and not far
 
 
-def savings(errors: Errors, costs: Costs) -> Floats:
+def savings(errors: ErrorRates, costs: Costs) -> Floats:
     """What asking each reader is expected to save against keeping the AI, fee included, [N, M]."""
     expected = expected_costs(errors, costs)
     return expected[:, :1] - expected[:, 1:]
@@ -39,7 +39,7 @@ def exchange_rate(preference: Floats, saving: Floats) -> float:
     return max(float(x @ y / (x @ x)), 0.0)
 
 
-def recosted(preference: Floats, errors: Errors, trained: Costs, wanted: Costs, rate: float) -> Floats:
+def recosted(preference: Floats, errors: ErrorRates, trained: Costs, wanted: Costs, rate: float) -> Floats:
     """The preference, [..., N, M], for the `wanted` costs; `rate` is the policy's exchange rate."""
     if len(trained.fees) != len(wanted.fees):
         raise UserError(f"fees: found {len(wanted.fees)}, expected one for each of the {len(trained.fees)} readers")

@@ -8,7 +8,7 @@ import pandas as pd
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import UserError
-from mpd2.core.policy import Endings, Policy, Rule, choose, decided_together, mean_policy, preferences
+from mpd2.core.policy import Continuations, Policy, Rule, choose, decided_together, mean_policy, preferences
 
 ORDERS = {
     "costly": "Most costly first",
@@ -18,14 +18,16 @@ ORDERS = {
 """The ways to say which case should be looked at first."""
 
 
-def decisions_frame(policy: Policy, cohort: Cohort, rule: Rule, endings: Endings | None = None) -> pd.DataFrame:
+def decisions_frame(
+    policy: Policy, cohort: Cohort, rule: Rule, continuations: Continuations | None = None
+) -> pd.DataFrame:
     """One row a case: the action of the mean policy, who that is, the label if known, votes, d and every q.
 
-    `policy` and `endings` are those of a population, [E, N]; `votes` counts the members who would act the same alone.
+    `policy` and `continuations` are of a population, [E, N]; `votes` counts the members who would act the same alone.
     """
     mean = mean_policy(policy)
     action = choose(mean, rule)  # [N]
-    label = pd.Series(decided_together(policy, cohort, rule, endings).label, dtype="Int64")
+    label = pd.Series(decided_together(policy, cohort, rule, continuations).label, dtype="Int64")
     columns = {
         "case_id": cohort.ids,
         "action": np.array(["ai", *cohort.manifest.columns])[action],
@@ -39,7 +41,7 @@ def decisions_frame(policy: Policy, cohort: Cohort, rule: Rule, endings: Endings
 
 
 def worklist(
-    policy: Policy, cohort: Cohort, rule: Rule, expected: Floats, endings: Endings | None = None
+    policy: Policy, cohort: Cohort, rule: Rule, expected: Floats, continuations: Continuations | None = None
 ) -> pd.DataFrame:
     """What is done with each case and what makes it urgent; a row a case, in the order of the cohort.
 
@@ -48,7 +50,7 @@ def worklist(
     """
     decided = decisions_frame(policy, cohort, rule)
     mean = mean_policy(policy)
-    right = decided_together(policy, cohort, rule, endings).label == cohort.truth
+    right = decided_together(policy, cohort, rule, continuations).label == cohort.truth
     ending = np.where(cohort.truth == UNKNOWN, "not known", np.where(right, "right", "wrong"))
     names = np.array([entry.name for entry in cohort.manifest.cohorts])
     return decided[["case_id", "action", "reader", "votes", "defer"]].assign(

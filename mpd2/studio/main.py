@@ -1,6 +1,5 @@
 """The frame around every page: navigation, sidebar, banner."""
 
-
 import streamlit as st
 
 from mpd2.core.files import ROOT

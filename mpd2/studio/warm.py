@@ -75,7 +75,7 @@ def _default_views(about: Scenario) -> None:
     for explained in (case_store.attribution, case_store.flips, case_store.stand_ins, case_store.similar):
         explained(about.run, first)
     usual = state.usual()
-    budget_store.told(about, usual)
+    budget_store.measure(about, usual)
     budget_store.course(about, usual)
     budget_store.backdrop(about, usual)
 

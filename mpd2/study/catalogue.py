@@ -41,9 +41,9 @@ from mpd2.study.definition import (
     TARGETS,
     Study,
 )
+from mpd2.study.experiments import Experiment, ExperimentCache
 from mpd2.study.moved_budgets import live_budgets
 from mpd2.study.plus_ablation import variants
-from mpd2.study.rounds import Ledger, Round
 
 DRAWN_UP = 1  # raise when code changes so that the same runs give other tables
 DIGITS = 6  # that a table keeps of a figure
@@ -78,7 +78,7 @@ class Material:
         return self.study.ablation(CONDITIONS)
 
     @cached_property
-    def ledger(self) -> Ledger:
+    def ledger(self) -> ExperimentCache:
         """What rounds found."""
         return ledger_of(self.study)
 
@@ -90,12 +90,12 @@ class Table:
     title: str
     draw_up: Callable[[Material], pd.DataFrame]
     of_ablations: bool = False
-    rounds: Callable[[Study], list[Round]] | None = None
+    rounds: Callable[[Study], list[Experiment]] | None = None
 
 
-def ledger_of(study: Study) -> Ledger:
+def ledger_of(study: Study) -> ExperimentCache:
     """The rounds of the study's plan."""
-    return Ledger(study, study.plan.seeds)
+    return ExperimentCache(study, study.plan.seeds)
 
 
 def _for_both_routers(table: Callable[..., pd.DataFrame]) -> Callable[[Material], pd.DataFrame]:

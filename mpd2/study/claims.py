@@ -11,7 +11,7 @@ import numpy as np
 from mpd2.core.text import listed, sentence
 from mpd2.evaluation.intervals import Estimate
 from mpd2.study.definition import PAPER_RUN, TARGETS
-from mpd2.study.tables import Figures
+from mpd2.study.tables import StudyTables
 
 AI = "ai"  # the run that asks nobody
 HOLDS, RATHER, HARDLY, FAILS = "holds", "holds, within chance", "does not hold, within chance", "does not hold"
@@ -35,7 +35,7 @@ class Claim:
     """Something the paper says of its router; `check` takes the name of a router's run."""
 
     statement: str
-    check: Callable[[Figures, str], Finding]
+    check: Callable[[StudyTables, str], Finding]
 
 
 def verdict(margins: Sequence[Estimate]) -> str:
@@ -50,7 +50,7 @@ def verdict(margins: Sequence[Estimate]) -> str:
 # ---------------------------------------------------------------------------------- methods
 
 
-def cheapest(figures: Figures, router: str) -> Finding:
+def cheapest(figures: StudyTables, router: str) -> Finding:
     """Is its total cost the lowest?"""
     margins = figures.against(router, "TotalCost")
     place = _place(figures, router, "TotalCost", margins)
@@ -58,7 +58,7 @@ def cheapest(figures: Figures, router: str) -> Finding:
     return Finding(verdict(list(margins.values())), f"{place}. {told}")
 
 
-def best_scores(figures: Figures, router: str) -> Finding:
+def best_scores(figures: StudyTables, router: str) -> Finding:
     """Are its F1 and MCC the highest?"""
     both = {score: {n: -more for n, more in figures.against(router, score).items()} for score in ("F1", "MCC")}
     places = [_place(figures, router, score, margins) for score, margins in both.items()]
@@ -68,7 +68,7 @@ def best_scores(figures: Figures, router: str) -> Finding:
     )
 
 
-def undominated(figures: Figures, router: str) -> Finding:
+def undominated(figures: StudyTables, router: str) -> Finding:
     """Has no compared method both a better score and a lower total cost?"""
     cost = figures.against(router, "TotalCost")
     parts: list[str] = []
@@ -90,7 +90,7 @@ def undominated(figures: Figures, router: str) -> Finding:
     return Finding(verdict(all_margins), sentence("; ".join(parts)))
 
 
-def cheapest_in_cohorts(figures: Figures, router: str) -> Finding:
+def cheapest_in_cohorts(figures: StudyTables, router: str) -> Finding:
     """Is its total cost the lowest in the cohorts in which the paper's is?"""
     parts, claimed = [], []
     for key, cohort in figures.cohorts.items():
@@ -104,7 +104,7 @@ def cheapest_in_cohorts(figures: Figures, router: str) -> Finding:
     return Finding(verdict(claimed), " ".join(map(sentence, parts)))
 
 
-def least_concentrated(figures: Figures, router: str) -> Finding:
+def least_concentrated(figures: StudyTables, router: str) -> Finding:
     """Are the shares of its busiest one and two readers the smallest?"""
     parts: list[str] = []
     all_margins: list[Estimate] = []
@@ -121,7 +121,7 @@ def least_concentrated(figures: Figures, router: str) -> Finding:
     return Finding(verdict(all_margins), sentence("; ".join(parts)))
 
 
-def safe_where_kept(figures: Figures, router: str) -> Finding:
+def safe_where_kept(figures: StudyTables, router: str) -> Finding:
     """Does it leave the less to the AI the worse the AI is, and is what it leaves safe?"""
     share, cost = (
         {key: figures.of("retention", metric=metric, cohort=key) for key in figures.cohorts}
@@ -139,7 +139,7 @@ def safe_where_kept(figures: Figures, router: str) -> Finding:
     return Finding(verdict(margins), sentence("; ".join(parts)))
 
 
-def beats_every_reader(figures: Figures, router: str) -> Finding:
+def beats_every_reader(figures: StudyTables, router: str) -> Finding:
     """Is its F1 above that of every reader, on the reader's own cases?"""
     wins = figures.tables["wins"]
     (row,) = wins[wins["method"] == router].to_dict("records")
@@ -155,7 +155,7 @@ def beats_every_reader(figures: Figures, router: str) -> Finding:
     )
 
 
-def resilient(figures: Figures, router: str) -> Finding:
+def resilient(figures: StudyTables, router: str) -> Finding:
     """Is it cheaper than the AI where cases are hardest, and does its cost grow more slowly than for most?"""
     risk = figures.tables["risk"]
     parts, margins = [], []
@@ -183,12 +183,12 @@ def _rank(margins: Iterable[float]) -> str:
     return f"rank {1 + sum(value < 0 for value in values)} of {1 + len(values)}"
 
 
-def _place(figures: Figures, router: str, metric: str, margins: Mapping[str, Estimate]) -> str:
+def _place(figures: StudyTables, router: str, metric: str, margins: Mapping[str, Estimate]) -> str:
     value = figures.of("overall", metric=metric)[router].value
     return f"{metric} {value:.3f}, {_rank(margin.value for margin in margins.values())}"
 
 
-def _apart(figures: Figures, margins: Mapping[str, Estimate], better: str, worse: str) -> str:
+def _apart(figures: StudyTables, margins: Mapping[str, Estimate], better: str, worse: str) -> str:
     """From which methods a router differs beyond chance."""
     ahead = [name for name, margin in margins.items() if margin.low > 0]
     behind = [name for name, margin in margins.items() if margin.high < 0]
@@ -200,20 +200,20 @@ def _apart(figures: Figures, margins: Mapping[str, Estimate], better: str, worse
 # ---------------------------------------------------------------------------------- ablations, of the paper's router
 
 
-def fees_matter(figures: Figures, router: str) -> Finding:
+def fees_matter(figures: StudyTables, router: str) -> Finding:
     """Do readers cost more, and are more asked, where training ignores fees?"""
     cost, defer, f1 = (figures.effect("no-fees", metric) for metric in ("ExpertCost", "DeferSoft", "F1"))
     return Finding(verdict([cost, defer]), f"Without fees: ExpertCost {cost}, DeferSoft {defer}, F1 {f1}.")
 
 
-def clinical_cost_alone_defers(figures: Figures, router: str) -> Finding:
+def clinical_cost_alone_defers(figures: StudyTables, router: str) -> Finding:
     """Does clinical cost alone send nearly every case to a reader?"""
     rate = figures.of("objective", metric="DeferHard")["clinical-only"]
     told = f"With clinical cost alone {rate.value:.1%} of cases go to a reader [{rate.low:.1%}, {rate.high:.1%}]"
     return Finding(verdict([rate + -NEARLY_ALL]), f"{told}; nearly every case means {NEARLY_ALL:.0%}.")
 
 
-def regularisers_spread(figures: Figures, router: str) -> Finding:
+def regularisers_spread(figures: StudyTables, router: str) -> Finding:
     """Is the load more concentrated without the regularisers?"""
     top, index, effective = (figures.effect("no-gsdp-rank-js", metric) for metric in ("Top1", "HHI", "EffExp"))
     return Finding(
@@ -223,14 +223,14 @@ def regularisers_spread(figures: Figures, router: str) -> Finding:
     )
 
 
-def regularisers_are_free(figures: Figures, router: str) -> Finding:
+def regularisers_are_free(figures: StudyTables, router: str) -> Finding:
     """Do the regularisers cost next to nothing in clinical cost and F1?"""
     cost, f1 = (figures.effect("no-gsdp-rank-js", metric) for metric in ("ClinicalCost", "F1"))
     told = f"Without both: ClinicalCost {cost}, F1 {f1}; next to nothing means up to {NEGLIGIBLE:g}"
     return Finding(verdict([cost + NEGLIGIBLE, -f1 + NEGLIGIBLE]), f"{told}.")
 
 
-def budget_is_kept(figures: Figures, router: str) -> Finding:
+def budget_is_kept(figures: StudyTables, router: str) -> Finding:
     """Does soft deferral rise with its target and stay below it?"""
     targets = dict(sorted(_targets().items(), key=lambda item: item[1]))
     soft, gap = (figures.of("budget", metric=metric) for metric in ("DeferSoft", "GapSoft"))
@@ -242,7 +242,7 @@ def budget_is_kept(figures: Figures, router: str) -> Finding:
     )
 
 
-def budget_is_cheap(figures: Figures, router: str) -> Finding:
+def budget_is_cheap(figures: StudyTables, router: str) -> Finding:
     """Is F1 about as good as without a budget wherever the paper's is?"""
     f1 = figures.of("budget", metric="F1")
     loss = {name: figures.effect(name, "F1", "noal") for name in _targets()}

@@ -13,10 +13,10 @@ from mpd2.core.error_rates import error_rates
 from mpd2.core.errors import UserError
 from mpd2.core.files import digest, short_hash
 from mpd2.core.policy import route
-from mpd2.core.runs import CONFIG, PREDICTIONS, Run, load_endings, load_predictions, load_run, save_run
+from mpd2.core.runs import CONFIG, PREDICTIONS, Run, load_continuations, load_predictions, load_run, save_run
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.reports import split_reports
-from mpd2.methods import METHODS, endings_of, policy_of
+from mpd2.methods import METHODS, continuations_of, policy_of
 from mpd2.methods.base import Method
 from mpd2.methods.mpd2_router import Mpd2, fit_routers
 from mpd2.methods.plus.method import Plus
@@ -104,7 +104,7 @@ CONDITIONS: dict[str, Condition] = OBJECTIVE | {name: BUDGETS[name] for name in 
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudyPlan:
     """How often a study's cases are dealt anew, and what is asked of it then."""
 
     resplits: tuple[int, ...] = tuple(range(20))  # a number each, from which its luck comes
@@ -125,7 +125,7 @@ class Study:
     seeds: tuple[int, ...] = SEEDS
     changes: Mapping[str, Any] = field(default_factory=dict)  # to the configuration of every router
     contenders: Mapping[str, Contender] = field(default_factory=lambda: CONTENDERS)
-    plan: Plan = Plan()
+    plan: StudyPlan = StudyPlan()
 
     @property
     def workshop(self) -> Path:
@@ -192,13 +192,13 @@ class Study:
         for problem in run.notes.get("problems", ()):
             say(f"{name}: {problem}")
         cases = self._kept_cases(name)
-        policy, endings = policy_of(run, cases), endings_of(run, cases)
+        policy, continuations = policy_of(run, cases), continuations_of(run, cases)
         run = replace(run, notes={**run.notes, "recipe": self.recipe(name)})
         if name == ABLATIONS_RUN:
             save_run(replace(run, arrays={}), self.folder(name), policy, cases, {})
         else:
-            reports = split_reports(run, policy, cases, endings)
-            save_run(run, self.folder(name), policy, cases, reports, endings, error_rates(self.cohort))
+            reports = split_reports(run, policy, cases, continuations)
+            save_run(run, self.folder(name), policy, cases, reports, continuations, error_rates(self.cohort))
         self.checkpoint(name).unlink(missing_ok=True)
 
     def evidence(self, split: str = "test", names: Sequence[str] | None = None) -> Evidence:
@@ -243,9 +243,9 @@ class Study:
     def _outcome(self, name: str, cases: Cohort) -> Outcome:
         run = load_run(self.folder(name))
         policy = load_predictions(self.folder(name), run, cases)
-        endings = load_endings(self.folder(name), run, cases)
-        contender, made = self.contenders[name], route(policy, cases, run.rule, endings)
-        return Outcome(contender.title, contender.published, made, policy, run.rule, endings)
+        continuations = load_continuations(self.folder(name), run, cases)
+        contender, made = self.contenders[name], route(policy, cases, run.rule, continuations)
+        return Outcome(contender.title, contender.published, made, policy, run.rule, continuations)
 
     def _population(self, name: str, configs: Sequence[Config], callbacks: Sequence[Callback], say: Say) -> Run:
         keep = checkpointing(self.checkpoint(name), self.cohort, KEEP_EVERY)

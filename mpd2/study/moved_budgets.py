@@ -17,7 +17,7 @@ from mpd2.evaluation.intervals import Estimate, bootstrap
 from mpd2.evaluation.metrics import METRICS, tally
 from mpd2.planning.limits import Limits
 from mpd2.planning.plan import reroute
-from mpd2.study.tables import Figures
+from mpd2.study.tables import StudyTables
 
 RATES = tuple(round(step / 40, 3) for step in range(1, 40))  # of hard deferral
 SHOWN = ("Defer", "ClinicalCost", "ExpertCost", "TotalCost", "F1", "MCC")
@@ -58,7 +58,7 @@ def _moved(outcome: Outcome, evidence: Evidence, saving: Floats, rate: float) ->
     return Decisions(np.stack([one.consulted for one in decided]), np.stack([one.label for one in decided]))
 
 
-def live_rows(figures: Figures) -> list[list[str]]:
+def live_rows(figures: StudyTables) -> list[list[str]]:
     """Clinical and total cost of each run at some rates of deferral."""
     runs = dict(zip(figures.tables["live"]["method"], figures.tables["live"]["title"], strict=True))
     body = [
@@ -69,7 +69,7 @@ def live_rows(figures: Figures) -> list[list[str]]:
     return [["run", "cost", *(f"{rate:.0%} sent" for rate in READ)], *body]
 
 
-def live_words(figures: Figures) -> str:
+def live_words(figures: StudyTables) -> str:
     """Whether training for a budget adds anything to moving a run to it."""
     trained = {metric: figures.of("budget", metric=metric) for metric in ("DeferHard", *TOLD)}
     rates = {name: told.value for name, told in trained["DeferHard"].items()}
@@ -92,7 +92,7 @@ def live_words(figures: Figures) -> str:
     return " ".join(parts)
 
 
-def _at(figures: Figures, run: str, metric: str, rate: float) -> float:
+def _at(figures: StudyTables, run: str, metric: str, rate: float) -> float:
     """A run's figure at any rate, between those of the table."""
     rows = figures.tables["live"]
     rows = rows[(rows["method"] == run) & (rows["metric"] == metric)]

@@ -14,8 +14,8 @@ from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.stacked import Learned
 from mpd2.study.catalogue import MAP, NAMES, TABLES, Inventory, Material, index_path, ledger_of, runs_of, table_path
 from mpd2.study.definition import ABLATIONS_RUN, MISSING, OUT_OF_DATE, Say, Study
+from mpd2.study.experiments import Experiment, ExperimentCache
 from mpd2.study.results import results
-from mpd2.study.rounds import Ledger, Round
 from mpd2.study.tables import read_table
 from mpd2.training.loop import Callback, Progress
 
@@ -28,7 +28,7 @@ ROUTER_EPOCH, NETWORK, TABLE, LAYOUT = 0.05, 0.5, 1.5, 30.0
 
 
 @dataclass(frozen=True)
-class Standing:
+class StudyProgress:
     """How far a study has come, in seconds as estimated."""
 
     step: int
@@ -39,7 +39,7 @@ class Standing:
     left: float
 
 
-Tell = Callable[[Standing], None]
+Tell = Callable[[StudyProgress], None]
 """Told when a step begins and after every epoch of a training."""
 
 
@@ -102,7 +102,7 @@ def reproduce(study: Study, names: Sequence[str], force: bool, tell: Tell, say: 
         return made + _write_results(inventory, say)
 
 
-def play(ledger: Ledger, rounds: Sequence[Round], tell: Tell) -> list[Round]:
+def play(ledger: ExperimentCache, rounds: Sequence[Experiment], tell: Tell) -> list[Experiment]:
     """Play the rounds that are missing, and nothing else; what was played."""
     with _alone(ledger.study.workshop):
         ledger.sweep()
@@ -114,7 +114,7 @@ def play(ledger: Ledger, rounds: Sequence[Round], tell: Tell) -> list[Round]:
         return missing
 
 
-def rounds_of(study: Study, names: Iterable[str]) -> list[Round]:
+def rounds_of(study: Study, names: Iterable[str]) -> list[Experiment]:
     """The rounds that tables are drawn up from."""
     plans = [TABLES[name].rounds for name in names if name != MAP]
     return [one for plan in plans if plan for one in plan(study)]
@@ -160,7 +160,7 @@ def _seconds(study: Study, name: str) -> float:
     return NETWORK * len(study.seeds) if isinstance(study.contenders[name].method, Learned) else TABLE
 
 
-def _to_play(ledger: Ledger, one: Round) -> float:
+def _to_play(ledger: ExperimentCache, one: Experiment) -> float:
     """About how long a round takes."""
     method = ledger.study.contenders[one.method].method
     if isinstance(method, Mpd2):
@@ -195,7 +195,7 @@ class _Pace:
             self.done += seconds
 
     def _tell(self, name: str, left_here: float, progress: Progress | None) -> None:
-        self.tell(Standing(self.step_number, len(self.seconds), name, progress, self.done, self.later + left_here))
+        self.tell(StudyProgress(self.step_number, len(self.seconds), name, progress, self.done, self.later + left_here))
 
 
 # ---------------------------------------------------------------------------------- one at a time, and tidy

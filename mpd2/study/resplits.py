@@ -21,7 +21,7 @@ from mpd2.evaluation.metrics import BETTER
 from mpd2.evaluation.tables import ALL
 from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.study.definition import STUDIO_RUN, Study
-from mpd2.study.rounds import UNHEARD, Deal, Ledger, Round
+from mpd2.study.experiments import UNHEARD, Experiment, ExperimentCache, Resplit
 
 METRICS = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "Consults", "F1", "MCC")
 AI, PLUS = "ai", "mpd2-plus"  # the run that asks nobody, and the one that asks again
@@ -41,29 +41,31 @@ def reference(study: Study) -> str:
     return next(name for name in (PLUS, STUDIO_RUN, *study.contenders) if name in study.contenders)
 
 
-def resplit_rounds(study: Study) -> list[Round]:
+def resplit_rounds(study: Study) -> list[Experiment]:
     """Every method in every resplit."""
-    return [Round(method, Deal(number)) for number in study.plan.resplits for method in deployable(study)]
+    return [Experiment(method, Resplit(number)) for number in study.plan.resplits for method in deployable(study)]
 
 
-def transfer_rounds(study: Study) -> list[Round]:
+def transfer_rounds(study: Study) -> list[Experiment]:
     """Every method in each cohort, new and known."""
     return _newcomer_rounds(study, deployable(study), study.plan.draws, (0,))
 
 
-def recalibration_rounds(study: Study) -> list[Round]:
+def recalibration_rounds(study: Study) -> list[Experiment]:
     """Some methods in each cohort, with more and more of its cases known."""
     methods = [name for name in study.plan.recalibrated if name in study.contenders]
     return _newcomer_rounds(study, methods, study.plan.local_draws, (0, *study.plan.local))
 
 
-def _newcomer_rounds(study: Study, methods: Sequence[str], draws: Sequence[int], local: Sequence[int]) -> list[Round]:
+def _newcomer_rounds(
+    study: Study, methods: Sequence[str], draws: Sequence[int], local: Sequence[int]
+) -> list[Experiment]:
     """With each cohort new in turn and so many of its cases known, then with all known, which is the resplit itself."""
     keys = dict.fromkeys(study.cohort.sources.tolist())
     return [
-        Round(method, deal)
+        Experiment(method, deal)
         for number in draws
-        for deal in (*(Deal(number, key, known) for key in keys for known in local), Deal(number))
+        for deal in (*(Resplit(number, key, known) for key in keys for known in local), Resplit(number))
         for method in methods
     ]
 
@@ -71,7 +73,7 @@ def _newcomer_rounds(study: Study, methods: Sequence[str], draws: Sequence[int],
 # ---------------------------------------------------------------------------------- resplits
 
 
-def resplits(ledger: Ledger) -> pd.DataFrame:
+def resplits(ledger: ExperimentCache) -> pd.DataFrame:
     """METRICS of every method over resplits, on all cases and in each cohort.
 
     Columns: method, title, cohort, metric, value (mean over resplits), sd (over resplits), low, high, n (resplits).
@@ -84,7 +86,7 @@ def resplits(ledger: Ledger) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def rivals(ledger: Ledger, against: str) -> pd.DataFrame:
+def rivals(ledger: ExperimentCache, against: str) -> pd.DataFrame:
     """Every other method against one of them, resplit by resplit, on all cases.
 
     Columns: method, title, reference, metric, difference (method minus reference), sd, low, high, n (resplits), and
@@ -115,7 +117,7 @@ def rivals(ledger: Ledger, against: str) -> pd.DataFrame:
 # ---------------------------------------------------------------------------------- a cohort that is new
 
 
-def transfer(ledger: Ledger) -> pd.DataFrame:
+def transfer(ledger: ExperimentCache) -> pd.DataFrame:
     """Every method in a cohort it has learned nothing from, beside the same test cases when it has.
 
     Columns: method, title, cohort, metric, value, sd, low, high, n (resplits); `known` is the figure when the cohort
@@ -138,7 +140,7 @@ def transfer(ledger: Ledger) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def recalibration(ledger: Ledger) -> pd.DataFrame:
+def recalibration(ledger: ExperimentCache) -> pd.DataFrame:
     """What labelled cases of a new cohort buy: total cost there by how many of them training had beside the others'.
 
     Columns: method, title, cohort, local (labelled cases), value, sd, low, high, n (draws); less_ai, the difference
@@ -189,5 +191,5 @@ def over_resplits(values: Floats, ratio: float) -> dict[str, Any]:
     return {"value": mean, "sd": sd, "low": mean - half, "high": mean + half, "n": n}
 
 
-def _title(ledger: Ledger, method: object) -> str:
+def _title(ledger: ExperimentCache, method: object) -> str:
     return ledger.study.contenders[str(method)].title

@@ -17,7 +17,7 @@ from mpd2.study.definition import PAPER_RUN, ROUTERS
 from mpd2.study.moved_budgets import live_words
 from mpd2.study.plus_ablation import ABOUT as ABOUT_VARIANTS
 from mpd2.study.sentences import ASSUMPTION, guarantee_words, resplit_words, transfer_words
-from mpd2.study.tables import Figures
+from mpd2.study.tables import StudyTables
 from mpd2.study.views import Rows, cell, number, view
 
 LAST_DIGIT = 0.0006  # what printing three decimals can hide
@@ -78,7 +78,7 @@ NOTES = {
     "of them.",
 }
 
-SAID: dict[str, Callable[[Figures], str]] = {
+SAID: dict[str, Callable[[StudyTables], str]] = {
     "live": live_words,
     "resplits": resplit_words,
     "transfer": transfer_words,
@@ -89,7 +89,7 @@ SAID: dict[str, Callable[[Figures], str]] = {
 
 def results(tables: Mapping[str, pd.DataFrame], manifest: Manifest) -> str:
     """The whole document, the same for the same tables."""
-    figures = Figures(tables, manifest)
+    figures = StudyTables(tables, manifest)
     parts = [
         "# Results",
         "Written by `python -m mpd2 reproduce` from the files in `data/tables`; every figure and every verdict below "
@@ -119,7 +119,7 @@ def _bullets(sentences: Sequence[str]) -> str:
     return "\n".join(f"- {sentence}" for sentence in sentences)
 
 
-def _cautions(figures: Figures) -> list[str]:
+def _cautions(figures: StudyTables) -> list[str]:
     """What the figures can bear: where readings come from, and how sure a number is."""
     rows = figures.tables["cohorts"]
     sizes = dict(zip(rows["cohort"], rows["n"], strict=True))
@@ -150,7 +150,7 @@ def _cautions(figures: Figures) -> list[str]:
     ]
 
 
-def _claims(figures: Figures) -> list[str]:
+def _claims(figures: StudyTables) -> list[str]:
     found = [(claim.statement, [claim.check(figures, name) for name in ROUTERS]) for claim in OF_ROUTERS]
     ablated = [(claim.statement, claim.check(figures, PAPER_RUN)) for claim in OF_THE_OBJECTIVE]
     rows = [["of the router", *(figures.titles[name] for name in ROUTERS)]]
@@ -158,10 +158,15 @@ def _claims(figures: Figures) -> list[str]:
     own = [["of its training", figures.titles[PAPER_RUN]]]
     own += [[statement, finding.verdict] for statement, finding in ablated]
     detail = [
-        "\n".join([
-            f"{statement}.",
-            *(f"  - {figures.titles[n]}: **{one.verdict}**. {one.text}" for n, one in zip(ROUTERS, both, strict=True)),
-        ])
+        "\n".join(
+            [
+                f"{statement}.",
+                *(
+                    f"  - {figures.titles[n]}: **{one.verdict}**. {one.text}"
+                    for n, one in zip(ROUTERS, both, strict=True)
+                ),
+            ]
+        )
         for statement, both in found
     ]
     detail += [f"{statement}.\n  - **{one.verdict}**. {one.text}" for statement, one in ablated]
@@ -175,7 +180,7 @@ def _claims(figures: Figures) -> list[str]:
     ]
 
 
-def _one_or_ten(figures: Figures) -> list[str]:
+def _one_or_ten(figures: StudyTables) -> list[str]:
     """The paper's main row is one run, its full objective the mean of ten: which of them is ours like?"""
     full = {metric: figures.of("objective", metric=metric)["full"] for metric in figures.tables["objective"]["metric"]}
     rows, nearer = [["metric", "ours", "the paper's one run", "the paper's mean of ten"]], []
@@ -200,7 +205,7 @@ def _one_or_ten(figures: Figures) -> list[str]:
     ]
 
 
-def _ours(figures: Figures) -> str:
+def _ours(figures: StudyTables) -> str:
     """The two routers against each other, and the cheapest of all."""
     paper, studio = ROUTERS
     more = {metric: figures.of("paired", reference=paper, metric=metric)[studio] for metric in ("TotalCost", "F1")}
@@ -214,7 +219,7 @@ def _ours(figures: Figures) -> str:
     )
 
 
-def agreement(figures: Figures, table: str) -> str:
+def agreement(figures: StudyTables, table: str) -> str:
     """How many figures of a table are the printed ones, as far as seeds can tell, and where the others are."""
     rows = figures.tables[table].dropna(subset=["published"])
     counts: dict[str, list[bool]] = {}

@@ -13,9 +13,9 @@ from mpd2.evaluation.guarantee import AMONG, CONFIDENCE, HOLDS
 from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.tables import ALL
 from mpd2.study.definition import ROUTERS
+from mpd2.study.experiments import UNHEARD
 from mpd2.study.resplits import AI, COST, METRICS, PLUS
-from mpd2.study.rounds import UNHEARD
-from mpd2.study.tables import Figures
+from mpd2.study.tables import StudyTables
 
 Rows = list[list[str]]
 Record = dict[str, Any]
@@ -28,7 +28,7 @@ ASSUMPTION = (
 )
 
 
-def resplit_rows(figures: Figures) -> Rows:
+def resplit_rows(figures: StudyTables) -> Rows:
     """METRICS of every method, mean ± sd over its resplits, the cheapest first."""
     told = records(figures.tables["resplits"], ("method", "metric"), cohort=ALL)
     body = [
@@ -38,7 +38,7 @@ def resplit_rows(figures: Figures) -> Rows:
     return [["method", "resplits", *METRICS], *body]
 
 
-def rival_rows(figures: Figures) -> Rows:
+def rival_rows(figures: StudyTables) -> Rows:
     """What every method has more than the reference, and how often it is dearer."""
     rows = figures.tables["rivals"].rename(columns={"difference": "value"})
     told = records(rows, ("method", "metric"))
@@ -49,7 +49,7 @@ def rival_rows(figures: Figures) -> Rows:
     return [["method", *SHOWN_RIVALS, "dearer in"], *body]
 
 
-def transfer_rows(figures: Figures) -> Rows:
+def transfer_rows(figures: StudyTables) -> Rows:
     """Total cost of every method in each cohort when it is new, and what that is more than when it is known."""
     told = records(figures.tables["transfer"], ("method", "cohort"), metric=COST)
     keys = list(dict.fromkeys(key for _, key in told))
@@ -62,7 +62,7 @@ def transfer_rows(figures: Figures) -> Rows:
     return [["method", "resplits", *heads], *body]
 
 
-def recalibration_rows(figures: Figures) -> Rows:
+def recalibration_rows(figures: StudyTables) -> Rows:
     """From how many labelled cases of a new cohort on a method pays."""
     body = []
     for method, cohort, rows in curves(figures.tables["recalibration"]):
@@ -74,7 +74,7 @@ def recalibration_rows(figures: Figures) -> Rows:
     return [["method", "new cohort", *heads], *body]
 
 
-def guarantee_rows(figures: Figures) -> Rows:
+def guarantee_rows(figures: StudyTables) -> Rows:
     """What can be promised of the routers and the AI in each cohort, for each level."""
     rows = figures.tables["guarantee"]
     rows = rows[rows["method"].isin([PLUS, *ROUTERS, AI])]
@@ -87,7 +87,7 @@ def guarantee_rows(figures: Figures) -> Rows:
     return [["method", "cohort", *(f"{level:.0%} of {among}" for among, level in kinds)], *body]
 
 
-def resplit_words(figures: Figures) -> str:
+def resplit_words(figures: StudyTables) -> str:
     """Who is cheapest over resplits, and whom the reference is ahead of."""
     first = _by_cost(figures.tables["resplits"], cohort=ALL)[0]
     deferred = records(figures.tables["resplits"], ("method",), cohort=ALL, metric="Defer")[first["method"],]
@@ -100,7 +100,7 @@ def resplit_words(figures: Figures) -> str:
     )
 
 
-def transfer_words(figures: Figures) -> str:
+def transfer_words(figures: StudyTables) -> str:
     """What a new cohort does to methods, and whether anybody is sent to readers nobody knows."""
     parts = []
     for cohort in dict.fromkeys(figures.tables["transfer"]["cohort"]):
@@ -118,7 +118,7 @@ def transfer_words(figures: Figures) -> str:
     return f"{sentence('; '.join(parts))} {unheard if strangers else heard}"
 
 
-def guarantee_words(figures: Figures) -> str:
+def guarantee_words(figures: StudyTables) -> str:
     """How many promises could be given, and how they fared."""
     rows = figures.tables["guarantee"]
     given = rows[rows["state"] == HOLDS]

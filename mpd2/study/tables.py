@@ -28,7 +28,7 @@ def read_table(data: Path, name: str) -> pd.DataFrame:
 
 
 @dataclass(frozen=True, eq=False)
-class Figures:
+class StudyTables:
     """All tables of the study, and who is in them."""
 
     tables: Mapping[str, pd.DataFrame]

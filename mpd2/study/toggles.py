@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from mpd2.evaluation.intervals import Estimate
-from mpd2.study.tables import Figures
+from mpd2.study.tables import StudyTables
 
 WITHOUT = "no-gsdp-rank-js"  # the study's condition without both regularisers
 
 
-def regularisers_buy(figures: Figures) -> str:
+def regularisers_buy(figures: StudyTables) -> str:
     """What GSDP and Rank-JS do to the readers' load and to clinical cost; tables needed: objective and effects."""
     top, readers, cost = (figures.effect(WITHOUT, metric) for metric in ("Top1", "EffExp", "ClinicalCost"))
     spread = figures.of("objective", metric="ClinicalCost")

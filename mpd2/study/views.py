@@ -15,7 +15,7 @@ from mpd2.study import sentences
 from mpd2.study.definition import ROUTERS
 from mpd2.study.moved_budgets import live_rows
 from mpd2.study.plus_ablation import OVERRULED, RELABELLED
-from mpd2.study.tables import Figures
+from mpd2.study.tables import StudyTables
 
 Rows = list[list[str]]
 """The heads, then a row of cells each."""
@@ -54,7 +54,7 @@ def cell(told: Estimate) -> str:
     return number(told.value) + (f" ±{number(told.sd).removeprefix('0')}" if told.sd > 0 else "")
 
 
-def view(name: str, figures: Figures) -> Rows:
+def view(name: str, figures: StudyTables) -> Rows:
     """One table, to be read."""
     return VIEWS[name](figures)
 
@@ -70,11 +70,11 @@ def _grid(columns: Mapping[str, Column], head: str) -> Rows:
     return rows
 
 
-def _plain(table: str, metrics: Sequence[str], head: str, figures: Figures) -> Rows:
+def _plain(table: str, metrics: Sequence[str], head: str, figures: StudyTables) -> Rows:
     return _grid({metric: figures.of(table, metric=metric) for metric in metrics}, head)
 
 
-def _by_cohort(table: str, metrics: Sequence[str], figures: Figures) -> Rows:
+def _by_cohort(table: str, metrics: Sequence[str], figures: StudyTables) -> Rows:
     columns = {
         f"{name} {metric}": figures.of(table, metric=metric, cohort=key)
         for key, name in figures.cohorts.items()
@@ -83,7 +83,7 @@ def _by_cohort(table: str, metrics: Sequence[str], figures: Figures) -> Rows:
     return _grid(columns, "method")
 
 
-def _paired(figures: Figures) -> Rows:
+def _paired(figures: StudyTables) -> Rows:
     columns = {
         f"{metric}, less {figures.titles[router]}": figures.of("paired", reference=router, metric=metric)
         for router in ROUTERS
@@ -94,7 +94,7 @@ def _paired(figures: Figures) -> Rows:
     return [["method", *columns], *body]
 
 
-def _readers(figures: Figures) -> Rows:
+def _readers(figures: StudyTables) -> Rows:
     """The readers alone; what methods do on their cases is in `gaps` and `wins`."""
     columns = {
         metric: {
@@ -106,7 +106,7 @@ def _readers(figures: Figures) -> Rows:
     return _grid(columns, "reader")
 
 
-def _gaps(figures: Figures) -> Rows:
+def _gaps(figures: StudyTables) -> Rows:
     rows = figures.tables["gaps"]
     told = {router: rows[rows["method"] == router].to_dict("records") for router in ROUTERS}
     heads = ["reader", "n", "its F1"]
@@ -122,7 +122,7 @@ def _gaps(figures: Figures) -> Rows:
     return [heads, *body]
 
 
-def _wins(figures: Figures) -> Rows:
+def _wins(figures: StudyTables) -> Rows:
     body = [
         [told["title"], f"{told['wins']} of {told['n']}", f"{told['low']:.0f} to {told['high']:.0f}",
          f"{told['wins_all']:.0%}"]
@@ -131,7 +131,7 @@ def _wins(figures: Figures) -> Rows:
     return [["method", "readers with a lower F1", "resampled", "all of them"], *body]
 
 
-def _effects(figures: Figures) -> Rows:
+def _effects(figures: StudyTables) -> Rows:
     rows = figures.tables["effects"]
     body = []
     for first, second in dict.fromkeys(zip(rows["first"], rows["second"], strict=True)):
@@ -140,7 +140,7 @@ def _effects(figures: Figures) -> Rows:
     return [["conditions", *CHANGED], *body]
 
 
-def _risk(figures: Figures) -> Rows:
+def _risk(figures: StudyTables) -> Rows:
     rows = figures.tables["risk"]
     strata = dict.fromkeys(zip(rows["signal"], rows["stratum"], strict=True))
     columns = {f"{signal} {level}": figures.of("risk", signal=signal, stratum=level) for signal, level in strata}
@@ -149,7 +149,7 @@ def _risk(figures: Figures) -> Rows:
     return [["method", *columns], *body]
 
 
-def _tradeoff(figures: Figures) -> Rows:
+def _tradeoff(figures: StudyTables) -> Rows:
     """Whether a method is on the front of each plane, and in how many resamples."""
     rows = figures.tables["tradeoff"].to_dict("records")
     told = {
@@ -162,7 +162,7 @@ def _tradeoff(figures: Figures) -> Rows:
     return [["method", *(f"{score}, {cost}" for score, cost in planes)], *body]
 
 
-def _deferral(figures: Figures) -> Rows:
+def _deferral(figures: StudyTables) -> Rows:
     """Total cost along the curve, and where it is least."""
     rows = figures.tables["deferral"]
     rows = rows[rows["metric"] == "TotalCost"]
@@ -174,7 +174,7 @@ def _deferral(figures: Figures) -> Rows:
     return [["method", *(f"{share:.0%} deferred" for share in RATES), "least"], *body]
 
 
-def _plus(figures: Figures) -> Rows:
+def _plus(figures: StudyTables) -> Rows:
     """MPD²+ and its variants, by split."""
     columns = {metric: figures.of("plus", metric=metric) for metric in PLUS_FIGURES}
     rows = _grid(columns, "variant")
@@ -184,7 +184,7 @@ def _plus(figures: Figures) -> Rows:
     ]
 
 
-VIEWS: dict[str, Callable[[Figures], Rows]] = {
+VIEWS: dict[str, Callable[[StudyTables], Rows]] = {
     "overall": partial(_plain, "overall", tables.REPORTED, "method"),
     "cohorts": partial(_by_cohort, "cohorts", ("F1", "Defer", "TotalCost")),
     "paired": _paired,

@@ -13,7 +13,7 @@ GSDP, RANK, BUDGET = "objective__gsdp_weight", "objective__rank_weight", "budget
 
 
 @dataclass(frozen=True)
-class Setting:
+class Field:
     """A number, a choice or a list of numbers; `low` to `high` is what is offered, not all that is allowed."""
 
     path: str  # as `Config.but` takes it
@@ -36,54 +36,54 @@ class Setting:
 
 
 SIMPLE = (
-    Setting(GSDP, "GSDP weight", 0.001, 1.0, 0.005),
-    Setting(RANK, "Rank-JS weight", 0.001, 1.0, 0.005),
-    Setting(BUDGET, "Budget", 0.05, 1.0, 0.05),
+    Field(GSDP, "GSDP weight", 0.001, 1.0, 0.005),
+    Field(RANK, "Rank-JS weight", 0.001, 1.0, 0.005),
+    Field(BUDGET, "Budget", 0.05, 1.0, 0.05),
 )
 """What can be switched off, and is always in sight."""
 
-MORE: Mapping[str, Sequence[Setting]] = {
+MORE: Mapping[str, Sequence[Field]] = {
     "Objective": (
-        Setting("objective__fee_weight", "Weight of fees", 0.0, 2.0, 0.05),
-        Setting("objective__rank_margin", "Rank-JS margin", 0.0, 0.5, 0.01),
-        Setting("objective__expected_share", "Expected costs", 0.0, 1.0, 0.05),
-        Setting("objective__ai_cost", "Cost of the AI", choices=("soft", "hard")),
-        Setting("rule", "Decision rule", choices=("joint", "staged")),
+        Field("objective__fee_weight", "Weight of fees", 0.0, 2.0, 0.05),
+        Field("objective__rank_margin", "Rank-JS margin", 0.0, 0.5, 0.01),
+        Field("objective__expected_share", "Expected costs", 0.0, 1.0, 0.05),
+        Field("objective__ai_cost", "Cost of the AI", choices=("soft", "hard")),
+        Field("rule", "Decision rule", choices=("joint", "staged")),
     ),
     "Budget control": (
-        Setting("budget__penalty", "Penalty", 0.0, 100.0, 0.5),
-        Setting("budget__dual_step", "Dual step", 0.0, 1.0, 0.005),
-        Setting("training__violation_weight", "Weight in the choice", 0.0, 100.0, 0.5),
+        Field("budget__penalty", "Penalty", 0.0, 100.0, 0.5),
+        Field("budget__dual_step", "Dual step", 0.0, 1.0, 0.005),
+        Field("training__violation_weight", "Weight in the choice", 0.0, 100.0, 0.5),
     ),
     "Group prior": (
-        Setting("prior__sharpness", "Sharpness", 0.05, 5.0, 0.05),
-        Setting("prior__cost_false_negative", "Miss, in badness", 0.1, 10.0, 0.1),
-        Setting("prior__cost_false_positive", "False alarm, in badness", 0.1, 10.0, 0.1),
-        Setting("prior__uniform_global", "Uniform, global", 0.0, 1.0, 0.01),
-        Setting("prior__uniform_family", "Uniform, family", 0.0, 1.0, 0.01),
-        Setting("prior__uniform_group", "Uniform, group", 0.0, 1.0, 0.01),
-        Setting("prior__family_count", "Family pseudo-count", 0.0, 500.0, 1.0),
-        Setting("prior__group_count", "Group pseudo-count", 0.0, 500.0, 1.0),
-        Setting("prior__global_share", "Global share", 0.0, 1.0, 0.01),
-        Setting("prior__ceiling", "Ceiling", 0.05, 1.0, 0.01),
-        Setting("prior__slack", "Slack", 0.0, 0.5, 0.005),
+        Field("prior__sharpness", "Sharpness", 0.05, 5.0, 0.05),
+        Field("prior__cost_false_negative", "Miss, in badness", 0.1, 10.0, 0.1),
+        Field("prior__cost_false_positive", "False alarm, in badness", 0.1, 10.0, 0.1),
+        Field("prior__uniform_global", "Uniform, global", 0.0, 1.0, 0.01),
+        Field("prior__uniform_family", "Uniform, family", 0.0, 1.0, 0.01),
+        Field("prior__uniform_group", "Uniform, group", 0.0, 1.0, 0.01),
+        Field("prior__family_count", "Family pseudo-count", 0.0, 500.0, 1.0),
+        Field("prior__group_count", "Group pseudo-count", 0.0, 500.0, 1.0),
+        Field("prior__global_share", "Global share", 0.0, 1.0, 0.01),
+        Field("prior__ceiling", "Ceiling", 0.05, 1.0, 0.01),
+        Field("prior__slack", "Slack", 0.0, 0.5, 0.005),
     ),
     "Network and training": (
-        Setting("network__width", "Width", 2, 256, 2),
-        Setting("network__dropout", "Dropout", 0.0, 0.9, 0.05),
-        Setting("network__temperature", "Temperature", 0.1, 10.0, 0.05),
-        Setting("network__temperature_floor", "Temperature floor", 0.05, 5.0, 0.05),
-        Setting("training__learning_rate", "Learning rate", 1e-6, 0.1, 1e-5),
-        Setting("training__weight_decay", "Weight decay", 0.0, 1.0, 0.001),
-        Setting("training__epochs", "Epochs", 1, 500, 10),
-        Setting("training__warm_up", "Warm-up", 0, 100, 1),
-        Setting("training__patience", "Patience", 1, 500, 5),
-        Setting("training__checkpoint", "Checkpoint by", choices=("soft", "hard")),
+        Field("network__width", "Width", 2, 256, 2),
+        Field("network__dropout", "Dropout", 0.0, 0.9, 0.05),
+        Field("network__temperature", "Temperature", 0.1, 10.0, 0.05),
+        Field("network__temperature_floor", "Temperature floor", 0.05, 5.0, 0.05),
+        Field("training__learning_rate", "Learning rate", 1e-6, 0.1, 1e-5),
+        Field("training__weight_decay", "Weight decay", 0.0, 1.0, 0.001),
+        Field("training__epochs", "Epochs", 1, 500, 10),
+        Field("training__warm_up", "Warm-up", 0, 100, 1),
+        Field("training__patience", "Patience", 1, 500, 5),
+        Field("training__checkpoint", "Checkpoint by", choices=("soft", "hard")),
     ),
 }
 """Everything else, by subject."""
 
-DECAY = Setting("objective__rank_decay", "Rank-JS decay", 0.0, 1.0)
+DECAY = Field("objective__rank_decay", "Rank-JS decay", 0.0, 1.0)
 
 NAMES = {s.path: s.label for s in (*SIMPLE, DECAY, *(s for group in MORE.values() for s in group))} | {
     "cost_false_negative": "Cost of a missed glaucoma",

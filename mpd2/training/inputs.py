@@ -13,7 +13,7 @@ from torch import Tensor
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort, learning_split
 from mpd2.core.costs import Costs
-from mpd2.core.error_rates import Errors, cross_fitted, expected_costs, fit_errors
+from mpd2.core.error_rates import ErrorRates, cross_fitted, expected_costs, fit_errors
 from mpd2.core.logistic import fit_logistic
 from mpd2.training.config import Config
 from mpd2.training.geometry import geometric_profile
@@ -40,7 +40,7 @@ class Examples:
 
 
 @dataclass(frozen=True)
-class Course:
+class TrainingInputs:
     """Everything fixed before the first step: training and validation examples, priors, scales."""
 
     train: Examples
@@ -53,16 +53,14 @@ class Course:
     def digest(self) -> str:
         """SHA-256 of all cases and costs: what tells one course from another."""
         parts = [
-            part
-            for cases in (self.train, self.val)
-            for part in (cases.state, cases.available, cases.cost, cases.total)
+            part for cases in (self.train, self.val) for part in (cases.state, cases.available, cases.cost, cases.total)
         ]
         return hashlib.sha256(b"".join(part.cpu().numpy().tobytes() for part in parts)).hexdigest()
 
 
 def prepare(
     cohort: Cohort, configs: Sequence[Config], costs: Costs, device: torch.device, dtype: torch.dtype
-) -> Course:
+) -> TrainingInputs:
     """Fit on train all that is not trained by gradient, and lay out both splits as tensors."""
     train, val = learning_split(cohort, "train"), learning_split(cohort, "val")
     groups = fit_groups(train)
@@ -70,7 +68,7 @@ def prepare(
     def tensor(values: np.ndarray) -> Tensor:
         return torch.as_tensor(values.copy(), dtype=dtype, device=device)
 
-    def examples(part: Cohort, expected: Errors | None) -> Examples:
+    def examples(part: Cohort, expected: ErrorRates | None) -> Examples:
         return Examples(
             state=tensor(part.state),
             available=torch.as_tensor(part.available.copy(), device=device),
@@ -81,7 +79,7 @@ def prepare(
 
     denoise = any(config.objective.expected_share > 0 for config in configs)
     scale = train.state.std(0)
-    return Course(
+    return TrainingInputs(
         train=examples(train, cross_fitted(train) if denoise else None),
         val=examples(val, fit_errors(train).predict(val) if denoise else None),
         prior=tensor(np.stack([group_prior(train, groups, costs, c.prior, c.objective.rank_decay) for c in configs])),
@@ -91,7 +89,7 @@ def prepare(
     )
 
 
-def training_costs(cohort: Cohort, costs: Costs, config: Config, expected: Errors | None) -> Floats:
+def training_costs(cohort: Cohort, costs: Costs, config: Config, expected: ErrorRates | None) -> Floats:
     """Cost of every action in training, [N, 1 + M]: clinical, observed or partly expected, plus γ times the fee."""
     objective = config.objective
     free = Costs(costs.false_negative, costs.false_positive, (0.0,) * cohort.readers)

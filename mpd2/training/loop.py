@@ -20,7 +20,7 @@ from mpd2.core.policy import Policy, choose
 from mpd2.training import losses
 from mpd2.training.config import Config
 from mpd2.training.devices import pick_device, threads_for
-from mpd2.training.inputs import Course, prepare
+from mpd2.training.inputs import TrainingInputs, prepare
 from mpd2.training.network import BLOCKS, Noise, Normaliser, SoftPolicy, Weights, initial_weights, soft_policy
 
 LOGGED = (
@@ -107,7 +107,7 @@ def train(
     with threads_for(len(configs)):
         crew = None
         while state.epoch < epochs and bool(state.active.any()):
-            crew = crew if crew and crew.is_current() else _Crew(state, configs, course)
+            crew = crew if crew and crew.is_current() else _ActiveMembers(state, configs, course)
             crew.train_epoch()
             crew.judge()
             state.epoch += 1
@@ -130,7 +130,7 @@ def _check_alike(configs: Sequence[Config]) -> None:
 
 
 def _fresh(
-    configs: Sequence[Config], course: Course, readers: int, place: torch.device, dtype: torch.dtype
+    configs: Sequence[Config], course: TrainingInputs, readers: int, place: torch.device, dtype: torch.dtype
 ) -> TrainingState:
     seeds = [config.seed for config in configs]
     flat = initial_weights(seeds, configs[0].network, readers, course.anatomy, dtype).flat.to(place)
@@ -152,17 +152,17 @@ def _fresh(
     )
 
 
-def _resumed(state: TrainingState, course: Course) -> TrainingState:
+def _resumed(state: TrainingState, course: TrainingInputs) -> TrainingState:
     """A copy to go on with, if it learned from the same course."""
     if state.course != course.digest():
         raise UserError("the unfinished training learned from other cases or costs; go on with those, or start anew")
     return deepcopy(state)
 
 
-class _Crew:
+class _ActiveMembers:
     """The members still training, with their settings as tensors. Rebuilt when one of them stops."""
 
-    def __init__(self, state: TrainingState, configs: Sequence[Config], course: Course) -> None:
+    def __init__(self, state: TrainingState, configs: Sequence[Config], course: TrainingInputs) -> None:
         self.state, self.course = state, course
         self.rows = state.active.nonzero()[:, 0]  # [A] positions among all members
         self.configs = [configs[row] for row in self.rows.tolist()]
@@ -324,7 +324,7 @@ def to_policy(soft: SoftPolicy, available: Tensor) -> Policy:
     return Policy(soft.defer.double().cpu().numpy(), soft.allocation.double().cpu().numpy(), available.cpu().numpy())
 
 
-def _progress(crew: _Crew, configs: Sequence[Config], epochs: int) -> Progress:
+def _progress(crew: _ActiveMembers, configs: Sequence[Config], epochs: int) -> Progress:
     state = crew.state
     log = state.history[-1].double().cpu().numpy()
 
@@ -344,7 +344,7 @@ def _progress(crew: _Crew, configs: Sequence[Config], epochs: int) -> Progress:
     )
 
 
-def _trained(state: TrainingState, configs: Sequence[Config], course: Course, readers: int) -> Trained:
+def _trained(state: TrainingState, configs: Sequence[Config], course: TrainingInputs, readers: int) -> Trained:
     kept = (state.best_epoch > 0).cpu().numpy()
     if not kept.any():
         raise UserError("no router could be trained: " + "; ".join(state.problems.values()))

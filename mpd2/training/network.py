@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import STATE
-from mpd2.core.rng import Purpose, stream
+from mpd2.core.rng import Stream, stream
 from mpd2.training.config import Network
 
 AI_INPUTS = [STATE.index(name) for name in ("logit_0", "logit_1")]
@@ -107,7 +107,7 @@ def initial_weights(
     """Fresh routers: linear layers uniform in ±1/√fan-in, structural risk at `anatomy` [3] (w_vCDR, w_aCDR, b)."""
     layout = shapes(network.width, readers)
     bound = np.concatenate([np.full(math.prod(layout[name]), _bound(name, layout)) for name in layout])  # [P]
-    flat = np.stack([stream(seed, Purpose.WEIGHTS).uniform(-bound, bound) for seed in seeds])
+    flat = np.stack([stream(seed, Stream.WEIGHTS).uniform(-bound, bound) for seed in seeds])
     weights = Weights(torch.tensor(flat, dtype=dtype), network.width, readers)
     for block in BLOCKS:
         weights[f"{block}.scale"].fill_(1)

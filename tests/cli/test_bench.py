@@ -15,7 +15,7 @@ from mpd2.cli.bench.usual import UsualRouter, UsualTraining, total_loss
 from mpd2.core.cohort import Cohort
 from mpd2.training import losses
 from mpd2.training.config import PAPER, Config
-from mpd2.training.inputs import Course, Examples, prepare
+from mpd2.training.inputs import Examples, TrainingInputs, prepare
 from mpd2.training.loop import train
 from mpd2.training.network import Normaliser, Weights, initial_weights, soft_policy
 
@@ -35,11 +35,11 @@ def cohort(small_cohort: Cohort) -> Cohort:
 
 
 @pytest.fixture(scope="module")
-def course(cohort: Cohort) -> Course:
+def course(cohort: Cohort) -> TrainingInputs:
     return prepare(cohort, [TINY], cohort.manifest.default_costs(), torch.device("cpu"), torch.float64)
 
 
-def random_weights(course: Course, seed: int) -> Weights:
+def random_weights(course: TrainingInputs, seed: int) -> Weights:
     """Weights far from where a training starts, so that every part of the network shows in its output."""
     weights = initial_weights([seed], TINY.network, course.prior.shape[-1], course.anatomy, torch.float64)
     weights.flat.add_(torch.randn(weights.flat.shape, generator=torch.Generator().manual_seed(seed)) / 2)
@@ -57,7 +57,7 @@ def as_parameter(value: Tensor, parameter: Tensor) -> Tensor:
     return (value.mT if value.ndim == 2 else value).reshape(parameter.shape)
 
 
-def usual_router(weights: Weights, course: Course) -> UsualRouter:
+def usual_router(weights: Weights, course: TrainingInputs) -> UsualRouter:
     router = UsualRouter(TINY.network, course).double().eval()
     own = dict(router.named_parameters())
     with torch.no_grad():
@@ -68,7 +68,7 @@ def usual_router(weights: Weights, course: Course) -> UsualRouter:
     return router
 
 
-def stacked_loss(leaves: dict[str, Tensor], course: Course, config: Config, multiplier: float) -> Tensor:
+def stacked_loss(leaves: dict[str, Tensor], course: TrainingInputs, config: Config, multiplier: float) -> Tensor:
     """The objective of one router over all train cases, put together from `losses`."""
     part = course.train
     floor = config.network.temperature_floor
@@ -82,7 +82,7 @@ def stacked_loss(leaves: dict[str, Tensor], course: Course, config: Config, mult
     )[0]
 
 
-def course_in_single(course: Course) -> Course:
+def course_in_single(course: TrainingInputs) -> TrainingInputs:
     """The same course in the precision a module starts with."""
 
     def single(part: Examples) -> Examples:
@@ -93,13 +93,13 @@ def course_in_single(course: Course) -> Course:
     return replace(course, train=train, val=val, prior=course.prior.float(), normaliser=scale)
 
 
-def usual_case(course: Course) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+def usual_case(course: TrainingInputs) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     part = course.train
     return part.state, part.available, part.group.argmax(1), part.cost[0]
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_same_weights_give_the_same_policy(course: Course, seed: int) -> None:
+def test_the_same_weights_give_the_same_policy(course: TrainingInputs, seed: int) -> None:
     weights = random_weights(course, seed)
     state, available = course.train.state, course.train.available
     stacked = soft_policy(weights, course.normaliser, state[None], available[None], TINY.network.temperature_floor)
@@ -110,7 +110,7 @@ def test_the_same_weights_give_the_same_policy(course: Course, seed: int) -> Non
 
 @pytest.mark.parametrize("seed", range(5))
 @pytest.mark.parametrize("change", [{}, {"objective__rank_margin": 0.2}, {"budget__target": 0.1}])
-def test_the_same_weights_give_the_same_loss(course: Course, seed: int, change: dict[str, float]) -> None:
+def test_the_same_weights_give_the_same_loss(course: TrainingInputs, seed: int, change: dict[str, float]) -> None:
     weights = random_weights(course, seed)
     config = TINY.but(objective__gsdp_weight=0.7, objective__rank_weight=0.9, **change)
     stacked = stacked_loss(dict(weights), course, config, multiplier=0.3)
@@ -119,7 +119,7 @@ def test_the_same_weights_give_the_same_loss(course: Course, seed: int, change: 
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_same_weights_give_the_same_gradient(course: Course, seed: int) -> None:
+def test_the_same_weights_give_the_same_gradient(course: TrainingInputs, seed: int) -> None:
     weights = random_weights(course, seed)
     weights["gate.bias"].fill_(9)  # where a gate is shut both have a slope of their own, as x log x has none at 0
     config = TINY.but(objective__gsdp_weight=0.7, objective__rank_weight=0.9, budget__target=0.1)
@@ -161,14 +161,14 @@ def test_training_is_the_usual_loop_with_torchs_own_optimiser(cohort: Cohort, mo
         torch.testing.assert_close(as_parameter(mine[0], value), value.detach(), atol=1e-6, rtol=0, msg=name)
 
 
-def test_the_usual_training_learns(course: Course) -> None:
+def test_the_usual_training_learns(course: TrainingInputs) -> None:
     judged_on_train = replace(course_in_single(course), val=course_in_single(course).train)
     training = UsualTraining(TINY.but(training__learning_rate=0.01, network__dropout=0.0), judged_on_train)
     costs = [training.epoch() for _ in range(12)]
     assert costs[-1] < costs[0]
 
 
-def test_the_usual_training_raises_the_price_of_deferral_while_too_much_is_deferred(course: Course) -> None:
+def test_the_usual_training_raises_the_price_of_deferral_while_too_much_is_deferred(course: TrainingInputs) -> None:
     training = UsualTraining(TINY.but(budget__target=0.0, budget__dual_step=1.0), course_in_single(course))
     training.epoch()
     once = training.multiplier

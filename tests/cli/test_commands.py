@@ -387,9 +387,7 @@ def test_evaluate_prints_a_column_for_each_cohort(
     assert lines[row + 1].split("|")[1] == f"[{cell['low']:.3f}, {cell['high']:.3f}]"
 
 
-def test_one_router_has_no_spread(
-    table: Path, tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_one_router_has_no_spread(table: Path, tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "one"
     line = ["train", "--table", str(table), "--config", str(tiny), "--seeds", "7,", "--out", str(out)]
     assert main(line) == 0

@@ -12,14 +12,14 @@ from strategies import cohorts, made_up_manifest
 
 from mpd2.core.cohort import STATE, UNKNOWN, Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.error_rates import Errors, cross_fitted, expected_costs, fit_errors, stratified_folds
+from mpd2.core.error_rates import ErrorRates, cross_fitted, expected_costs, fit_errors, stratified_folds
 from mpd2.core.errors import EmptyCohort, UserError
 
 FEW = settings(max_examples=8)
 
 
 @pytest.fixture(scope="module")
-def on_val(train, val) -> Errors:
+def on_val(train, val) -> ErrorRates:
     return fit_errors(train).predict(val)
 
 
@@ -65,7 +65,7 @@ def test_the_cheapest_expected_action_halves_the_cost_of_the_ai_alone_on_unseen_
 
 
 def test_cross_fitted_rates_are_honest_where_fitted_ones_flatter(train, on_val, val):
-    def total(cohort: Cohort, errors: Errors) -> float:
+    def total(cohort: Cohort, errors: ErrorRates) -> float:
         missed, alarmed, where = happened(cohort)
         return log_loss(missed, errors.missed, where) + log_loss(alarmed, errors.alarmed, where)
 
@@ -160,7 +160,7 @@ def test_folds_share_out_every_cohort_and_truth_evenly_and_follow_the_seed(train
 
 
 def test_expected_cost_is_the_price_of_both_errors_and_the_fee():
-    errors = Errors(missed=np.array([[0.5, 0.25]]), alarmed=np.array([[0.0, 0.5]]))
+    errors = ErrorRates(missed=np.array([[0.5, 0.25]]), alarmed=np.array([[0.0, 0.5]]))
     assert expected_costs(errors, Costs(2.0, 1.5, (0.3,))).tolist() == [[1.0, pytest.approx(0.5 + 0.75 + 0.3)]]
 
 

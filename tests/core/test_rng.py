@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.stats import kstest
 
-from mpd2.core.rng import Purpose, dropout_keeps, gate_noise, orders, stream
+from mpd2.core.rng import Stream, dropout_keeps, gate_noise, orders, stream
 
 DRAWS = {
     "orders": lambda seeds, epoch: orders(seeds, epoch, cases=40),
@@ -36,10 +36,10 @@ def test_no_two_purposes_or_epochs_share_a_stream():
     heads = {
         tuple(stream(seed, purpose, epoch).integers(2**62, size=2))
         for seed in (0, 1, 2, 3)
-        for purpose in Purpose
+        for purpose in Stream
         for epoch in range(20)
     }
-    assert len(heads) == 4 * len(Purpose) * 20
+    assert len(heads) == 4 * len(Stream) * 20
 
 
 def test_an_order_names_every_case_once():

@@ -92,9 +92,7 @@ def test_attributions_are_told_as_their_mean_and_spread(small_cohort: Cohort) ->
     assert (row["adds"], row["least"], row["most"]) == (2.0, 1.0, 3.0)
 
 
-def test_a_flip_turns_the_decision_and_just_short_of_it_does_not(
-    run: Run, small_cohort: Cohort, train: Cohort
-) -> None:
+def test_a_flip_turns_the_decision_and_just_short_of_it_does_not(run: Run, small_cohort: Cohort, train: Cohort) -> None:
     tried = 0
     for position in range(0, len(small_cohort), 6):
         case = small_cohort.rows(np.array([position]))
@@ -185,9 +183,7 @@ def test_a_value_is_flagged_outside_its_cohort_and_beyond_all_training_cases(tra
     assert rows.loc["vim_risk_z", "rank"] == 1
 
 
-def test_a_training_case_is_most_like_itself_and_readers_who_read_nothing_are_left_out(
-    run: Run, train: Cohort
-) -> None:
+def test_a_training_case_is_most_like_itself_and_readers_who_read_nothing_are_left_out(run: Run, train: Cohort) -> None:
     rows = explain.similar_cases(run, train.rows(np.array([4])), train, 3)
     assert rows["case_id"].iloc[0] == train.ids[4]
     assert rows["distance"].is_monotonic_increasing

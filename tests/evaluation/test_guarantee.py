@@ -12,7 +12,7 @@ from strategies import cohorts, policies
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
-from mpd2.core.policy import Endings, Policy, choose, route
+from mpd2.core.policy import Continuations, Policy, choose, route
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.guarantee import (
     AMONG,
@@ -155,11 +155,11 @@ def test_a_run_keeps_at_limit_0_what_its_own_rule_keeps(data: st.DataObject) -> 
 def test_a_kept_case_ends_as_its_method_ends_it(small_cohort: Cohort) -> None:
     n, m = len(small_cohort), small_cohort.readers
     policy = Policy(np.zeros((1, n)), np.zeros((1, n, m)), small_cohort.available)
-    endings = Endings(np.zeros((1, n), int), np.zeros((1, n, m), int), np.zeros((1, n, m, 1), int))
-    made = route(policy, small_cohort, "joint", endings)
+    continuations = Continuations(np.zeros((1, n), int), np.zeros((1, n, m), int), np.zeros((1, n, m, 1), int))
+    made = route(policy, small_cohort, "joint", continuations)
     costs = small_cohort.manifest.default_costs()
     outcomes = {
-        "own": Outcome("Always healthy", None, made, policy, "joint", endings),
+        "own": Outcome("Always healthy", None, made, policy, "joint", continuations),
         "ai": Outcome("AI", None, route(policy, small_cohort, "joint"), policy, "joint"),
     }
     evidence = Evidence(small_cohort, costs, outcomes)

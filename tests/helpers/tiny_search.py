@@ -10,7 +10,7 @@ from optuna.study import Study
 from toy import toy_problem
 
 from mpd2.lab.tuning.storage import connect
-from mpd2.lab.tuning.study import Plan, Standing, Worker, open_study
+from mpd2.lab.tuning.study import SearchPlan, SearchProgress, SearchWorker, open_study
 from mpd2.lab.tuning.watch import Vigil
 from mpd2.training.config import STUDIO, Config
 
@@ -21,25 +21,27 @@ VIGIL = Vigil(every=0.1, dead_after=2.0)
 NAME = "search"
 
 
-def plan_of(base: Config = BASE, seeds: tuple[int, ...] = (1, 2), seed: int = 0) -> Plan:
+def plan_of(base: Config = BASE, seeds: tuple[int, ...] = (1, 2), seed: int = 0) -> SearchPlan:
     """The plan of a tiny study."""
-    return Plan(base=base, seeds=seeds, seed=seed, fingerprint=COHORT.fingerprint)
+    return SearchPlan(base=base, seeds=seeds, seed=seed, fingerprint=COHORT.fingerprint)
 
 
-def worker_on(storage: str | Path, plan: Plan | None = None, trials: int = TRIALS, batch: int = BATCH) -> Worker:
+def worker_on(
+    storage: str | Path, plan: SearchPlan | None = None, trials: int = TRIALS, batch: int = BATCH
+) -> SearchWorker:
     """A worker on the study in a storage, which is made if it is not there."""
     plan = plan or plan_of()
-    return Worker(open_study(connect(str(storage)), NAME, plan), plan, COHORT, trials, batch, "cpu", VIGIL)
+    return SearchWorker(open_study(connect(str(storage)), NAME, plan), plan, COHORT, trials, batch, "cpu", VIGIL)
 
 
-def searched(storage: str | Path, plan: Plan | None = None, trials: int = TRIALS, batch: int = BATCH) -> Study:
+def searched(storage: str | Path, plan: SearchPlan | None = None, trials: int = TRIALS, batch: int = BATCH) -> Study:
     """A study that has its trials."""
     worker = worker_on(storage, plan, trials, batch)
     worker.run(lambda standing: None)
     return worker.study
 
 
-def dawdle(standing: Standing) -> None:
+def dawdle(standing: SearchProgress) -> None:
     """Take long enough for others to take part, or to see a trial running."""
     sleep(0.05)
 

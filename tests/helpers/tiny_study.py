@@ -20,8 +20,8 @@ from mpd2.core.reading import load_cohort
 from mpd2.methods.plus.method import Plus
 from mpd2.methods.stacked import Learned
 from mpd2.study.catalogue import TABLES
-from mpd2.study.definition import ABLATIONS_RUN, CONTENDERS, Contender, Plan, Study
-from mpd2.study.reproduce import Standing, reproduce
+from mpd2.study.definition import ABLATIONS_RUN, CONTENDERS, Contender, Study, StudyPlan
+from mpd2.study.reproduce import StudyProgress, reproduce
 from mpd2.study.tables import read_table
 
 NAMES = ("studio", "paper", "mpd2-plus", "ai", "mao", "keswani", "random-reader", "oracle")
@@ -32,7 +32,7 @@ CHANGES = {
     "training__batch_size": 16,
     "training__learning_rate": 0.01,
 }
-PLAN = Plan(
+PLAN = StudyPlan(
     resplits=(0, 1), draws=(0, 1), seeds=(42,), local=(3,), local_draws=(0, 1), recalibrated=("mao", "ai"), checks=5
 )
 EVERY_TABLE = tuple(TABLES)  # all but the map, which takes as long as everything else together
@@ -65,7 +65,7 @@ class Log:
     """Remembers what it was told."""
 
     def __init__(self) -> None:
-        self.standings: list[Standing] = []
+        self.standings: list[StudyProgress] = []
         self.said: list[str] = []
 
     def epochs(self, name: str) -> list[int]:
@@ -93,13 +93,13 @@ def die() -> None:
     os.kill(os.getpid(), signal.SIGKILL)
 
 
-def die_training(standing: Standing) -> None:
+def die_training(standing: StudyProgress) -> None:
     """In the sixth epoch of the ablations, which are kept after every fifth."""
     if standing.name == ABLATIONS_RUN and standing.training and standing.training.epoch == 6:
         die()
 
 
-def die_writing(standing: Standing) -> None:
+def die_writing(standing: StudyProgress) -> None:
     """With the next table written but not yet in its place."""
     if standing.name == "collapse":
         os.replace = lambda *paths: die()

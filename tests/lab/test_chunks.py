@@ -17,7 +17,7 @@ from mpd2.core.errors import UserError
 from mpd2.core.manifest import load_manifest
 from mpd2.core.reading import TableError, load_cohort
 from mpd2.core.runs import load_run
-from mpd2.lab.chunks import Order, UniqueIds, parts_of, read_part, route_part
+from mpd2.lab.chunks import RouteRequest, UniqueIds, parts_of, read_part, route_part
 from mpd2.lab.cluster import Here
 from mpd2.methods import policy_of
 from mpd2.methods.mpd2_router import CHUNK
@@ -27,11 +27,11 @@ MANIFEST = load_manifest(DATA / "glaucoma.toml")
 
 
 @pytest.fixture(scope="module")
-def order() -> Order:
+def order() -> RouteRequest:
     """Two routers of the shipped run."""
     run = load_run(DATA / "runs/studio")
     arrays = {name: array[:2] for name, array in run.arrays.items()}
-    return Order(dataclasses.replace(run, settings=run.settings[:2], arrays=arrays), MANIFEST)
+    return RouteRequest(dataclasses.replace(run, settings=run.settings[:2], arrays=arrays), MANIFEST)
 
 
 @pytest.fixture(scope="module")

@@ -80,7 +80,7 @@ def ended(job: Job, place: Workshop) -> Status:
     """How a job ends, with somebody tending the queue meanwhile."""
 
     def over() -> bool:
-        queue.tend(place)
+        queue.maintain(place)
         return job.status.state in ("done", "failed", "cancelled") and not job.is_held()
 
     wait_until(over)
@@ -244,15 +244,29 @@ def test_a_worker_that_waits_ends_with_its_server(place):
 # ---------------------------------------------------------------------------------- what is refused before it starts
 
 
-@pytest.mark.parametrize(("setting", "value"), [("budget__target", 1.4), ("budget__target", -0.1),
-                                                ("training__learning_rate", 0.0), ("objective__rank_decay", [2.0])])
+@pytest.mark.parametrize(
+    ("setting", "value"),
+    [
+        ("budget__target", 1.4),
+        ("budget__target", -0.1),
+        ("training__learning_rate", 0.0),
+        ("objective__rank_decay", [2.0]),
+    ],
+)
 def test_a_wrong_value_or_an_impossible_budget_is_refused_by_name(setting, value):
     with pytest.raises(UserError, match=setting.replace("__", r"\.")):
         PAPER.but(**{setting: value})
 
 
-@pytest.mark.parametrize(("seeds", "epochs", "told"), [(0, 10, "routers: found 0"), (161, 1, "routers: found 161"),
-                                                       (1, 501, "epochs: found 501"), (100, 300, "30,000 in all")])
+@pytest.mark.parametrize(
+    ("seeds", "epochs", "told"),
+    [
+        (0, 10, "routers: found 0"),
+        (161, 1, "routers: found 161"),
+        (1, 501, "epochs: found 501"),
+        (100, 300, "30,000 in all"),
+    ],
+)
 def test_what_would_keep_the_server_busy_is_refused(order, seeds, epochs, told):
     with pytest.raises(UserError, match=told):
         order(QUICK.but(training__epochs=epochs), seeds)
@@ -296,7 +310,7 @@ def test_old_jobs_are_forgotten(place, order, monkeypatch):
     old, new = queue.submit(order(), place), queue.submit(order(), place)
     for job in (old, new):
         queue.cancel(job, place)
-    queue.tend(place)
+    queue.maintain(place)
     assert all_jobs(place) == [new]
 
 
@@ -350,7 +364,7 @@ def test_a_worker_that_cannot_be_given_its_job_waits_for_the_next(place, order, 
     job = queue.submit(order(), place)
     monkeypatch.setattr(queue, "RUNNING", 1)
     with full_disk(100), pytest.raises(UserError, match="could not be written"):
-        queue.tend(place)
+        queue.maintain(place)
     assert job.status.state == "queued"
     waiting = crew.next_worker()
     crew.put_back(waiting)

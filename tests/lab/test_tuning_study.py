@@ -25,7 +25,7 @@ from mpd2.lab.tuning.sampler import LEAST_EPOCHS
 from mpd2.lab.tuning.score import appraise
 from mpd2.lab.tuning.space import HAND_TUNED
 from mpd2.lab.tuning.storage import connect, connected
-from mpd2.lab.tuning.study import Standing, best_trial, load_study, open_study, trial_config, within_budget
+from mpd2.lab.tuning.study import SearchProgress, best_trial, load_study, open_study, trial_config, within_budget
 from mpd2.lab.tuning.tables import trials_frame
 from mpd2.lab.tuning.watch import SIGN, Vigil, Watcher, give_back
 from mpd2.methods import policy_of
@@ -86,7 +86,7 @@ def test_the_same_seed_gives_the_same_study_and_another_seed_another(study, tmp_
 
 def test_a_study_that_has_its_trials_is_left_alone_and_may_be_given_more(study, place):
     before = lasting(study)
-    told: list[Standing] = []
+    told: list[SearchProgress] = []
     worker_on(place).run(told.append)
     assert [(standing.told, standing.training) for standing in told] == [(TRIALS, None)]
     pd.testing.assert_frame_equal(lasting(study), before)
@@ -96,7 +96,7 @@ def test_a_study_that_has_its_trials_is_left_alone_and_may_be_given_more(study, 
 
 
 def test_a_study_that_was_stopped_goes_on_and_loses_no_trial_that_ended(tmp_path):
-    def stop(standing: Standing) -> None:
+    def stop(standing: SearchProgress) -> None:
         if standing.told >= BATCH and standing.training and standing.training.epoch == 3:
             raise Cancelled
 
@@ -139,7 +139,7 @@ def test_a_worker_whose_trial_was_taken_over_goes_on_with_the_others(tmp_path):
     worker = worker_on(tmp_path / "search.db", trials=3, batch=3)
     taken: list[bool] = []
 
-    def take_over(standing: Standing) -> None:
+    def take_over(standing: SearchProgress) -> None:
         if standing.training and standing.training.epoch == 2 and not taken:
             taken.append(give_back(worker.study, worker.study.trials[1]))
             assert not give_back(worker.study, worker.study.trials[1])
@@ -217,7 +217,7 @@ def test_a_storage_that_cannot_be_used_is_named_without_its_password(place, mess
 def test_a_storage_that_is_lost_on_the_way_is_named(tmp_path):
     worker = worker_on(tmp_path / "search.db", trials=2, batch=2)
 
-    def lose(standing: Standing) -> None:
+    def lose(standing: SearchProgress) -> None:
         if standing.training and standing.training.epoch == 2:
             with closing(sqlite3.connect(tmp_path / "search.db")) as database:
                 database.execute("DROP TABLE trial_intermediate_values")

@@ -14,9 +14,9 @@ from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.policy import NOBODY, choose, route
-from mpd2.core.runs import Run, load_endings, load_predictions, load_run, save_run
+from mpd2.core.runs import Run, load_continuations, load_predictions, load_run, save_run
 from mpd2.evaluation.metrics import evaluate
-from mpd2.methods import decisions_of, endings_of, policy_of
+from mpd2.methods import continuations_of, decisions_of, policy_of
 from mpd2.methods.plus.asking import CHEAPER, Prices, decide
 from mpd2.methods.plus.method import Plus, bootstraps, expected_of, outlook_of
 
@@ -97,15 +97,15 @@ def test_somebody_new_is_asked_as_readers_in_general_are() -> None:
 
 def test_a_kept_run_ends_every_case_as_before(tmp_path: Path) -> None:
     run = run_of()
-    save_run(run, tmp_path / "run", policy_of(run, COHORT), COHORT, {}, endings_of(run, COHORT))
+    save_run(run, tmp_path / "run", policy_of(run, COHORT), COHORT, {}, continuations_of(run, COHORT))
     again = load_run(tmp_path / "run")
-    stored = load_endings(tmp_path / "run", again, TEST)
+    stored = load_continuations(tmp_path / "run", again, TEST)
     assert stored is not None
     made = route(load_predictions(tmp_path / "run", again, TEST), TEST, again.rule, stored)
     here = decisions_of(run, TEST)
     assert np.array_equal(made.label, here.label)
     assert np.array_equal(made.consulted, here.consulted)
-    fresh = endings_of(run, TEST)
+    fresh = continuations_of(run, TEST)
     assert fresh is not None
     assert np.array_equal(stored.consulted, fresh.consulted)
     assert np.array_equal(stored.label, fresh.label)

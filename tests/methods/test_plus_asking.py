@@ -15,9 +15,9 @@ from mpd2.core.arrays import Floats
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
-from mpd2.core.policy import NOBODY, act
+from mpd2.core.policy import NOBODY, apply_actions
 from mpd2.evaluation.metrics import tally
-from mpd2.methods.plus.asking import CHAIN, CHEAPER, Outlook, Prices, chain, decide, endings, first_gain, ways
+from mpd2.methods.plus.asking import CHAIN, CHEAPER, Outlook, Prices, chain, continuations, decide, first_gain, ways
 
 INSIDE = st.floats(0.02, 0.98)
 
@@ -90,8 +90,8 @@ def test_a_reader_is_asked_first_where_that_gains_most_and_only_if_it_gains(outl
 @given(outlooks(), st.integers(1, 3))
 def test_decisions_are_the_endings_of_whom_is_asked_first(outlook: Outlook, limit: int) -> None:
     made = decide(outlook, words_of(outlook), costs_of(), limit)
-    ends = endings(outlook, words_of(outlook), costs_of(), limit)
-    again = act(made.consulted[..., 0] + 1, None, ends)
+    ends = continuations(outlook, words_of(outlook), costs_of(), limit)
+    again = apply_actions(made.consulted[..., 0] + 1, None, ends)
     assert np.array_equal(again.label, made.label)
     assert np.array_equal(again.consulted, made.consulted)
 

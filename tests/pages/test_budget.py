@@ -98,7 +98,7 @@ def test_a_link_with_a_scenario_shows_it(open_page):
     assert page.slider(key="budget_plain").value == 30.0
     assert page.number_input(key="budget_missed").value == 6.0
     assert any("One missed glaucoma counts as 4 false alarms." in text.value for text in page.markdown)
-    plan = budget_store.told(VAL, page.session_state["budget_course"].now).day
+    plan = budget_store.measure(VAL, page.session_state["budget_course"].now).day
     assert plan.load[0] == 0
     assert plan.load[1] <= 2
     assert page.query_params["away"] == away
@@ -210,8 +210,8 @@ def test_the_cards_know_what_every_place_comes_to(open_page):
     start = page.session_state["budget_course"].now
     figures, changes = (given["course"][part].split("\n") for part in ("figures", "changes"))
     for place in (0, 17, 60, 200):
-        there = budget_store.told(VAL, start.with_budget(place / 200))
-        told = told_in_words(budget_store.told(VAL, start), there, many=False)
+        there = budget_store.measure(VAL, start.with_budget(place / 200))
+        told = told_in_words(budget_store.measure(VAL, start), there, many=False)
         assert (figures[place].split("\t"), changes[place].split("\t")) == told
     assert given["figures"] == figures[60].split("\t")
     assert given["follows"] == "budget_live"

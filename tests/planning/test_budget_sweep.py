@@ -16,9 +16,9 @@ from mpd2.core.policy import RULES
 from mpd2.evaluation.intervals import Estimate, resample_weights
 from mpd2.planning import dayplan
 from mpd2.planning.budget_sweep import KNOWN, SHOWN, STEPS, Estimates, course_of, has_course
-from mpd2.planning.day import Setting
-from mpd2.planning.desk import Desk, desk_of
+from mpd2.planning.day import DaySetting
 from mpd2.planning.limits import Limits
+from mpd2.planning.ranked_cases import RankedCases, desk_of
 
 PLACES = (0, 1, 41, 100, 199, STEPS)
 CLOSE = 10.0**-KNOWN
@@ -28,8 +28,8 @@ def everybody(cohort: Cohort) -> np.ndarray:
     return np.ones(cohort.readers, bool)
 
 
-def judged(desk: Desk, setting: Setting, weights: np.ndarray) -> dayplan.Judged:
-    return dayplan.judged(dayplan.carried_out(desk, setting), weights)
+def judged(desk: RankedCases, setting: DaySetting, weights: np.ndarray) -> dayplan.Judged:
+    return dayplan.measure(dayplan.make_day(desk, setting), weights)
 
 
 def same(found: dict[str, Estimate], expected: dict[str, Estimate]) -> None:
@@ -44,7 +44,7 @@ def same(found: dict[str, Estimate], expected: dict[str, Estimate]) -> None:
 def test_every_place_of_a_course_is_what_that_budget_comes_to(rule, cohort, data, soft, by_cohort):
     saving = data.draw(st.none() | hnp.arrays(float, cohort.available.shape, elements=st.floats(-1, 1)))
     desk = desk_of(data.draw(policies(cohort)), cohort, rule, everybody(cohort), saving=saving)
-    kind = Setting(cohort.manifest.default_costs(), Limits(budget=1.0, soft=soft, by_cohort=by_cohort))
+    kind = DaySetting(cohort.manifest.default_costs(), Limits(budget=1.0, soft=soft, by_cohort=by_cohort))
     weights = resample_weights(cohort, 20)
     course, start = course_of(desk, kind, weights), judged(desk, kind.with_budget(0.3), weights)
     apart = course.less(start)
@@ -52,7 +52,7 @@ def test_every_place_of_a_course_is_what_that_budget_comes_to(rule, cohort, data
         there = judged(desk, kind.with_budget(place / STEPS), weights)
         assert (course.sent[place], course.readings[place]) == (there.day.sent, there.day.readings)
         same(course.figures.at(place), there.figures)
-        same(apart.at(place), dayplan.apart(start, there))
+        same(apart.at(place), dayplan.difference(start, there))
 
 
 @pytest.mark.parametrize("limits", [Limits(total=3), Limits(capacity=(("a", 1),)), Limits(reserve=1)])

@@ -12,7 +12,7 @@ from strategies import cohorts, policies
 
 from mpd2.core.cohort import UNKNOWN
 from mpd2.core.errors import UserError
-from mpd2.core.policy import NOBODY, Decisions, act, route
+from mpd2.core.policy import NOBODY, Decisions, apply_actions, route
 from mpd2.evaluation.metrics import COUNTS, tally
 from mpd2.planning.changes import GAINED, LOST, in_short, in_words, load_change, moved, moved_summary
 
@@ -38,8 +38,8 @@ def test_the_moves_add_up_to_the_difference_of_all_counts(data, cohort):
 
 def test_each_kind_of_move_by_example(small_cohort):
     cases = small_cohort.rows(np.flatnonzero(small_cohort.available[:, :2].all(1))[:4])
-    before = act(np.array([0, 1, 1, 1]), cases)
-    after = act(np.array([1, 0, 2, 1]), cases)
+    before = apply_actions(np.array([0, 1, 1, 1]), cases)
+    after = apply_actions(np.array([1, 0, 2, 1]), cases)
     rows = moved(cases, cases.manifest.default_costs(), before, after)
     first, second = (reader.name for reader in cases.manifest.readers[:2])
     assert rows["kind"].tolist() == ["now sent", "no longer sent", "another reader"]
@@ -63,12 +63,14 @@ def test_a_second_opinion_and_another_answer_are_moves_too(small_cohort):
 
 def test_without_the_truth_nothing_is_said_of_errors(small_cohort):
     case = replace(small_cohort.rows(np.flatnonzero(small_cohort.available[:, 0])[:1]), truth=np.array([UNKNOWN]))
-    rows = moved(case, case.manifest.default_costs(), act(np.array([0]), case), act(np.array([1]), case))
+    rows = moved(
+        case, case.manifest.default_costs(), apply_actions(np.array([0]), case), apply_actions(np.array([1]), case)
+    )
     assert rows["error"].tolist() == ["not known"]
     assert rows["clinical"].isna().all()
 
 
 def test_decisions_of_a_population_are_refused(small_cohort):
-    many = act(np.zeros((2, len(small_cohort)), int), small_cohort)
+    many = apply_actions(np.zeros((2, len(small_cohort)), int), small_cohort)
     with pytest.raises(UserError, match="expected one a case"):
         moved(small_cohort, small_cohort.manifest.default_costs(), many, many)

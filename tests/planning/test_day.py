@@ -12,21 +12,21 @@ from strategies import made_up_manifest
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest, Reader
-from mpd2.planning.day import NAMES, Setting, costs_in_words, from_query, in_words
+from mpd2.planning.day import NAMES, DaySetting, costs_in_words, from_query, in_words
 from mpd2.planning.limits import Limits
 
 MANIFEST = made_up_manifest(3)
-USUAL = Setting(MANIFEST.default_costs())
+USUAL = DaySetting(MANIFEST.default_costs())
 
 
 @st.composite
-def any_setting(draw: st.DrawFn) -> Setting:
+def any_setting(draw: st.DrawFn) -> DaySetting:
     columns = st.sampled_from(MANIFEST.columns)
     numbers = st.integers(0, 900)
     budget = draw(st.none() | st.integers(0, 1000).map(lambda thousandths: thousandths / 1000))
     by_cohort = draw(st.booleans())
     cost = st.integers(0, 5000).map(lambda thousandths: thousandths / 1000)
-    return Setting(
+    return DaySetting(
         costs=Costs(draw(cost), draw(cost), tuple(draw(cost) for _ in MANIFEST.columns)),
         limits=Limits(
             budget=budget,
@@ -57,7 +57,7 @@ def test_the_usual_setting_needs_no_words_in_the_link():
 def test_a_reader_of_any_name_can_be_in_a_link():
     odd = Reader(column="Dr. A, B: 1/2 & Co", name="Odd", group="panel", fee=0.1, tier="B")
     manifest = Manifest(**{**MANIFEST.model_dump(), "readers": (odd,)})
-    setting = Setting(manifest.default_costs(), Limits(capacity=((odd.column, 3),), away=(odd.column,)))
+    setting = DaySetting(manifest.default_costs(), Limits(capacity=((odd.column, 3),), away=(odd.column,)))
     assert from_query(setting.to_query(manifest), manifest) == setting
 
 
@@ -85,12 +85,12 @@ def test_a_link_that_makes_no_sense_is_refused_with_the_reason(query, reason):
 def test_a_setting_reads_as_a_person_would_say_it():
     assert in_words(USUAL, MANIFEST) == "as many cases sent as the run wants"
     limits = Limits(budget=0.25, away=("reader_2",), capacity=(("reader_0", 20),), total=90, reserve=5)
-    told = in_words(Setting(replace(USUAL.costs, false_negative=4.0), limits, urgent=30, for_costs=True), MANIFEST)
+    told = in_words(DaySetting(replace(USUAL.costs, false_negative=4.0), limits, urgent=30, for_costs=True), MANIFEST)
     assert told == (
         "25\xa0% of cases sent; Reader 2 away; Reader 0 at most 20; at most 90 in all; 5 places for the 30 most "
         "urgent; missed glaucoma 4, false alarm 1.5; routed for these costs"
     )
-    soft = in_words(Setting(USUAL.costs, Limits(budget=0.4, soft=True, by_cohort=True)), MANIFEST)
+    soft = in_words(DaySetting(USUAL.costs, Limits(budget=0.4, soft=True, by_cohort=True)), MANIFEST)
     assert soft == "40\xa0% of the mean probability of deferral in every cohort"
 
 

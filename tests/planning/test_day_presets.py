@@ -7,10 +7,10 @@ from strategies import made_up_manifest
 
 from mpd2.core.manifest import Manifest
 from mpd2.core.policy import Policy
-from mpd2.planning.day import Setting
+from mpd2.planning.day import DaySetting
 from mpd2.planning.day_presets import presets, specialists
-from mpd2.planning.desk import desk_of, plan_at
 from mpd2.planning.limits import Limits
+from mpd2.planning.ranked_cases import desk_of, plan_at
 
 
 def test_specialists_are_the_tier_of_the_dearest_reader(benchmark):
@@ -28,7 +28,7 @@ def test_where_all_are_of_one_tier_there_are_no_specialists_to_miss():
 
 def test_every_kind_of_day_can_be_kept(benchmark):
     cases = benchmark.subset(split="val")
-    usual = Setting(benchmark.manifest.default_costs())
+    usual = DaySetting(benchmark.manifest.default_costs())
     policy = Policy(np.full(len(cases), 0.9), cases.available / cases.available.sum(-1, keepdims=True), cases.available)
     for preset in presets(benchmark.manifest).values():
         setting = preset.apply(usual, cases)

@@ -9,14 +9,14 @@ import pytest
 
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.error_rates import expected_costs, fit_errors
-from mpd2.core.policy import NOBODY, Endings, Policy, route
+from mpd2.core.policy import NOBODY, Continuations, Policy, route
 from mpd2.evaluation.intervals import paired_difference, resample_weights, summary
 from mpd2.evaluation.metrics import METRICS, evaluate
 from mpd2.planning import dayplan
-from mpd2.planning.day import Setting
+from mpd2.planning.day import DaySetting
 from mpd2.planning.dayplan import COMPARED, FIGURES, SOFT
-from mpd2.planning.desk import Desk, desk_of
 from mpd2.planning.limits import Limits
+from mpd2.planning.ranked_cases import RankedCases, desk_of
 
 
 @pytest.fixture(scope="module")
@@ -31,13 +31,13 @@ def policy(cases: Cohort) -> Policy:
 
 
 @pytest.fixture(scope="module")
-def desk(cases: Cohort, policy: Policy) -> Desk:
+def desk(cases: Cohort, policy: Policy) -> RankedCases:
     return desk_of(policy, cases, "joint", np.ones(cases.readers, bool))
 
 
 @pytest.fixture(scope="module")
-def usual(cases: Cohort) -> Setting:
-    return Setting(cases.manifest.default_costs())
+def usual(cases: Cohort) -> DaySetting:
+    return DaySetting(cases.manifest.default_costs())
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +46,7 @@ def weights(cases: Cohort) -> np.ndarray:
 
 
 def test_without_limits_the_run_does_what_it_does_by_itself(desk, usual, policy, cases):
-    day = dayplan.carried_out(desk, usual)
+    day = dayplan.make_day(desk, usual)
     own = route(policy, cases, "joint")
     assert day.decisions.label.tolist() == own.label.tolist()
     assert (day.sent, day.readings) == (own.deferred.sum(), own.deferred.sum())
@@ -55,11 +55,11 @@ def test_without_limits_the_run_does_what_it_does_by_itself(desk, usual, policy,
 
 def test_figures_and_differences_are_those_of_the_tables(desk, usual, weights, cases):
     first, second = (
-        dayplan.judged(dayplan.carried_out(desk, setting), weights) for setting in (usual, usual.with_budget(0.2))
+        dayplan.measure(dayplan.make_day(desk, setting), weights) for setting in (usual, usual.with_budget(0.2))
     )
     told = summary({"first": first.day.tally}, weights).set_index("metric")
     paired = paired_difference(second.day.tally, first.day.tally, weights).set_index("metric")
-    more = dayplan.apart(first, second)
+    more = dayplan.difference(first, second)
     assert set(first.figures) == set(FIGURES)
     for metric in METRICS:
         ends = first.figures[metric]
@@ -73,11 +73,11 @@ def test_figures_and_differences_are_those_of_the_tables(desk, usual, weights, c
 
 def test_a_soft_budget_is_met_in_probability(desk, usual, weights):
     soft = replace(usual, limits=Limits(budget=0.35, soft=True))
-    assert dayplan.judged(dayplan.carried_out(desk, soft), weights).figures[SOFT].value == pytest.approx(0.35)
+    assert dayplan.measure(dayplan.make_day(desk, soft), weights).figures[SOFT].value == pytest.approx(0.35)
 
 
 def test_cohorts_add_up_to_all_cases(desk, usual, weights, cases):
-    before, after = (dayplan.carried_out(desk, setting) for setting in (usual, usual.with_budget(0.2)))
+    before, after = (dayplan.make_day(desk, setting) for setting in (usual, usual.with_budget(0.2)))
     rows = dayplan.by_cohort(before, after, cases, weights)
     whole = evaluate(cases, after.decisions, usual.costs).iloc[0]
     assert rows["n"].sum() == len(cases)
@@ -91,7 +91,7 @@ def test_cohorts_add_up_to_all_cases(desk, usual, weights, cases):
 def test_the_roster_says_who_is_full(desk, usual, cases):
     columns = cases.manifest.columns
     limits = Limits(budget=0.6, capacity=((columns[0], 3),), away=(columns[1],))
-    rows = dayplan.roster(dayplan.carried_out(desk, replace(usual, limits=limits)), cases).set_index("reader")
+    rows = dayplan.roster(dayplan.make_day(desk, replace(usual, limits=limits)), cases).set_index("reader")
     assert rows.loc[columns[0], ["now", "at_most", "free"]].tolist() == [3, 3, 0]
     assert rows.loc[columns[0], "worth"] > 0
     assert not rows.loc[columns[1], "here"]
@@ -102,7 +102,7 @@ def test_the_roster_says_who_is_full(desk, usual, cases):
 def test_the_worklist_has_every_case_once_and_no_truth(benchmark, desk, usual, cases):
     errors = fit_errors(benchmark.subset(split="train")).predict(cases)
     expected, urgent = expected_costs(errors, usual.costs), np.arange(len(cases)) < 5
-    day = dayplan.carried_out(desk, usual.with_budget(0.25))
+    day = dayplan.make_day(desk, usual.with_budget(0.25))
     rows = dayplan.assignments(day, desk, urgent, expected)
     assert sorted(rows["case_id"]) == sorted(cases.ids)
     assert "truth" not in rows
@@ -118,16 +118,16 @@ def test_the_worklist_has_every_case_once_and_no_truth(benchmark, desk, usual, c
 def asking_again(cases, policy):
     """A worklist whose method always asks the next reader in the list too."""
     first = np.where(cases.available, np.arange(cases.readers), NOBODY)
-    endings = Endings(
+    continuations = Continuations(
         kept=cases.ai_label,
         label=np.where(cases.available, cases.truth[:, None], UNKNOWN),
         consulted=np.stack([first, (first + 1) % cases.readers], axis=-1),
     )
-    return desk_of(policy, cases, "joint", np.ones(cases.readers, bool), endings)
+    return desk_of(policy, cases, "joint", np.ones(cases.readers, bool), continuations)
 
 
 def test_a_method_that_asks_again_has_more_readings_than_cases(asking_again, cases, usual):
-    day = dayplan.carried_out(asking_again, usual.with_budget(0.5))
+    day = dayplan.make_day(asking_again, usual.with_budget(0.5))
     assert day.readings == 2 * day.sent
     nothing = np.zeros((len(cases), 1 + cases.readers))
     rows = dayplan.assignments(day, asking_again, np.zeros(len(cases), bool), nothing)
@@ -135,11 +135,11 @@ def test_a_method_that_asks_again_has_more_readings_than_cases(asking_again, cas
 
 
 def test_later_questions_take_places_too(asking_again, cases, usual):
-    free = dayplan.carried_out(asking_again, usual.with_budget(0.5))
+    free = dayplan.make_day(asking_again, usual.with_budget(0.5))
     busy = int(free.load.argmax())
     places = int(free.load[busy]) - 4
     limits = Limits(budget=0.5, capacity=((cases.manifest.columns[busy], places),))
-    day = dayplan.carried_out(asking_again, replace(usual, limits=limits))
+    day = dayplan.make_day(asking_again, replace(usual, limits=limits))
     assert day.load[busy] <= places
     assert day.sent == free.sent
 
@@ -147,12 +147,12 @@ def test_later_questions_take_places_too(asking_again, cases, usual):
 def test_a_reader_nobody_can_spare_is_named(asking_again, cases, usual):
     columns = cases.manifest.columns
     limits = Limits(budget=1.0, capacity=tuple((column, 1) for column in columns[::2]))
-    day = dayplan.carried_out(asking_again, replace(usual, limits=limits))
+    day = dayplan.make_day(asking_again, replace(usual, limits=limits))
     assert any("as the second or third reader" in note for note in day.plan.notes)
 
 
 def test_a_probability_that_cannot_be_reached_is_explained(cases, policy, usual):
     alone = cases.with_available(np.arange(len(cases))[:, None] % 2 == 0)
     desk = desk_of(policy.under(alone.available), alone, "joint", np.ones(cases.readers, bool))
-    day = dayplan.carried_out(desk, replace(usual, limits=Limits(budget=0.9, soft=True)))
+    day = dayplan.make_day(desk, replace(usual, limits=Limits(budget=0.9, soft=True)))
     assert any("is all there is" in note for note in day.plan.notes)

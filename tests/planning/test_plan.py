@@ -217,17 +217,13 @@ def test_the_order_of_cases_and_of_readers_does_not_matter(data, cohort, seed):
     turned = with_readers(cohort, turn)
     names = np.array(["ai", *cohort.manifest.columns])
     others = np.array(["ai", *turned.manifest.columns])
-    np.testing.assert_array_equal(
-        others[plan(preference[:, turn], turned, limits, urgent).action], names[made.action]
-    )
+    np.testing.assert_array_equal(others[plan(preference[:, turn], turned, limits, urgent).action], names[made.action])
 
 
 def with_readers(cohort: Cohort, turn: np.ndarray) -> Cohort:
     """The same cohort with its readers in another order."""
     manifest = cohort.manifest.model_copy(update={"readers": tuple(cohort.manifest.readers[j] for j in turn)})
-    return replace(
-        cohort, manifest=manifest, decisions=cohort.decisions[:, turn], available=cohort.available[:, turn]
-    )
+    return replace(cohort, manifest=manifest, decisions=cohort.decisions[:, turn], available=cohort.available[:, turn])
 
 
 def test_a_large_worklist_is_planned_by_prices_almost_as_well_as_exactly(small_cohort):

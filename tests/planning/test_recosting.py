@@ -9,16 +9,16 @@ from hypothesis import strategies as st
 from strategies import cohorts, policies
 
 from mpd2.core.costs import Costs
-from mpd2.core.error_rates import Errors
+from mpd2.core.error_rates import ErrorRates
 from mpd2.core.errors import UserError
 from mpd2.core.policy import best_actions, choose, preferences
 from mpd2.planning.recosting import distance_in_words, exchange_rate, recosted, reordered, savings
 
 
-def errors(cohort, seed=0) -> Errors:
+def errors(cohort, seed=0) -> ErrorRates:
     random = np.random.default_rng(seed)
     shape = (len(cohort), 1 + cohort.readers)
-    return Errors(random.random(shape) / 2, random.random(shape) / 2)
+    return ErrorRates(random.random(shape) / 2, random.random(shape) / 2)
 
 
 @settings(max_examples=40)

@@ -13,11 +13,13 @@ from mpd2.evaluation.intervals import Estimate
 from mpd2.present.charts import budget as figures
 from mpd2.present.charts.kit.export import render
 
-CURVE = pd.DataFrame([
-    {"budget": share, "sent": int(100 * share), "metric": metric, "value": 0.2, "low": 0.1, "high": 0.3, "n": 100}
-    for share in (0.0, 0.5, 1.0)
-    for metric in COSTS
-])
+CURVE = pd.DataFrame(
+    [
+        {"budget": share, "sent": int(100 * share), "metric": metric, "value": 0.2, "low": 0.1, "high": 0.3, "n": 100}
+        for share in (0.0, 0.5, 1.0)
+        for metric in COSTS
+    ]
+)
 TRAINED = pd.DataFrame({
     "method": ["al25"], "title": ["AL25"], "deferral": [0.22], "metric": ["TotalCost"], "value": [0.21], "low": [0.2],
     "high": [0.22],

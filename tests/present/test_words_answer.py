@@ -11,7 +11,7 @@ from places import DATA
 
 from mpd2.core.manifest import load_manifest
 from mpd2.present.words.answer import best_other, errors, headline, in_words, key_numbers
-from mpd2.study.tables import Figures
+from mpd2.study.tables import StudyTables
 
 LEVELS = {
     "ai": {"Defer": 0.0, "ClinicalCost": 0.4, "TotalCost": 0.4, "Sens": 0.93, "Spec": 0.72, "Top1": np.nan},
@@ -22,7 +22,7 @@ LEVELS = {
 TITLES = {"ai": "AI only", "studio": "MPD² (studio)", "mao": "Mao two-stage", "oracle": "Oracle"}
 
 
-def figures(run: str = "studio", half: float = 0.01, **changed: Mapping[str, float]) -> Figures:
+def figures(run: str = "studio", half: float = 0.01, **changed: Mapping[str, float]) -> StudyTables:
     """Tables of four methods on 899 cases; every interval reaches `half` to either side."""
     levels = {name: {**values, **changed.get(name, {})} for name, values in LEVELS.items()}
 
@@ -37,7 +37,7 @@ def figures(run: str = "studio", half: float = 0.01, **changed: Mapping[str, flo
         "collapse": pd.DataFrame([row(*cell, "value") for cell in flat if cell[1] == "Top1"]),
         "paired": pd.DataFrame([row(*cell, "difference") for cell in apart]).assign(reference=run),
     }
-    return Figures(tables, load_manifest(DATA / "glaucoma.toml"))
+    return StudyTables(tables, load_manifest(DATA / "glaucoma.toml"))
 
 
 def test_the_sentence_has_share_costs_difference_interval_and_n() -> None:

@@ -10,10 +10,10 @@ import pytest
 from mpd2.core.policy import Policy
 from mpd2.evaluation.intervals import Estimate, resample_weights
 from mpd2.planning import dayplan
-from mpd2.planning.budget_sweep import SHOWN, STEPS, Course, course_of
-from mpd2.planning.day import Setting
-from mpd2.planning.desk import Desk, desk_of
+from mpd2.planning.budget_sweep import SHOWN, STEPS, BudgetSweep, course_of
+from mpd2.planning.day import DaySetting
 from mpd2.planning.limits import Limits
+from mpd2.planning.ranked_cases import RankedCases, desk_of
 from mpd2.present.words import budget
 from mpd2.present.words.budget import CELL, LINE
 
@@ -21,7 +21,7 @@ TEXTS = 3  # of a number's figure, and of its change
 
 
 @pytest.fixture(scope="module")
-def desk(benchmark) -> Desk:
+def desk(benchmark) -> RankedCases:
     cases = benchmark.subset(split="val").rows(np.arange(0, 800, 4))  # 200: many a figure lies midway between two
     scores = np.random.default_rng(1).normal(size=(len(cases), 1 + cases.readers))
     return desk_of(Policy.from_scores(scores, cases.available), cases, "joint", np.ones(cases.readers, bool))
@@ -33,17 +33,17 @@ def weights(desk) -> np.ndarray:
 
 
 @pytest.fixture(scope="module")
-def kind(desk) -> Setting:
-    return Setting(desk.cohort.manifest.default_costs(), Limits(budget=1.0))
+def kind(desk) -> DaySetting:
+    return DaySetting(desk.cohort.manifest.default_costs(), Limits(budget=1.0))
 
 
 @pytest.fixture(scope="module")
-def course(desk, kind, weights) -> Course:
+def course(desk, kind, weights) -> BudgetSweep:
     return course_of(desk, kind, weights)
 
 
 def judged(desk, setting, weights):
-    return dayplan.judged(dayplan.carried_out(desk, setting), weights)
+    return dayplan.measure(dayplan.make_day(desk, setting), weights)
 
 
 def of(metric: str, texts: list[str]) -> list[str]:

@@ -14,7 +14,7 @@ from mpd2.evaluation.intervals import Estimate
 from mpd2.study import claims
 from mpd2.study.claims import FAILS, HARDLY, HOLDS, OF_ROUTERS, OF_THE_OBJECTIVE, RATHER, UNKNOWN, verdict
 from mpd2.study.definition import BUDGETS, PAPER_RUN, ROUTERS, TARGETS
-from mpd2.study.tables import Figures
+from mpd2.study.tables import StudyTables
 
 Tables = dict[str, pd.DataFrame]
 Put = Callable[..., None]
@@ -138,7 +138,7 @@ def found(check: str, router: str, so: int, spread: float) -> str:
                 rows[column] = rows[column].astype(float).mask(there, value + end)
 
     globals()[check](put, router, so)
-    return getattr(claims, check)(Figures(tables, few_cases().manifest), router).verdict
+    return getattr(claims, check)(StudyTables(tables, few_cases().manifest), router).verdict
 
 
 CLAIMS = [claim.check.__name__ for claim in (*OF_ROUTERS, *OF_THE_OBJECTIVE)]
@@ -159,12 +159,12 @@ def test_a_claim_holds_or_fails_with_the_figures_it_is_about(check: str) -> None
 def test_all_readers_are_beaten_or_not(wins: object, wins_all: float, word: str) -> None:
     tables = tiny_tables()
     rows = tables["wins"].assign(wins_all=wins_all, wins=tables["wins"]["n"] if wins == "n" else wins)
-    figures = Figures({**tables, "wins": rows}, few_cases().manifest)
+    figures = StudyTables({**tables, "wins": rows}, few_cases().manifest)
     assert claims.beats_every_reader(figures, PAPER_RUN).verdict == word
 
 
 def test_the_text_says_what_the_tables_say() -> None:
-    figures = Figures(tiny_tables(), few_cases().manifest)
+    figures = StudyTables(tiny_tables(), few_cases().manifest)
     total = figures.of("overall", metric="TotalCost")
     text = claims.cheapest(figures, PAPER_RUN).text
     assert text.startswith(f"TotalCost {total[PAPER_RUN].value:.3f}, ")

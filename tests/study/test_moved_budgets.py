@@ -11,7 +11,7 @@ from mpd2.core.policy import Policy, route
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import resample_weights
 from mpd2.study.moved_budgets import RATES, READ, SHOWN, live_budgets, live_rows, live_words
-from mpd2.study.tables import Figures
+from mpd2.study.tables import StudyTables
 
 
 @pytest.fixture(scope="module")
@@ -33,17 +33,21 @@ def test_every_rate_is_met_and_every_figure_has_its_interval(evidence):
 
 
 def test_it_is_told_beside_routers_trained_for_a_budget():
-    live = pd.DataFrame([
-        {"method": "mine", "title": "Mine", "deferral": rate, "metric": metric, "value": cost}
-        for metric, level in (("ClinicalCost", 0.2), ("TotalCost", 0.3))
-        for rate, cost in ((0.2, level), (0.6, level - 0.1))
-    ])
-    budget = pd.DataFrame([
-        {"method": name, "title": name, "metric": metric, "value": value, "low": value, "high": value}
-        for name, rate, clinical, total in (("al30", 0.3, 0.18, 0.27), ("al50", 0.5, 0.1, 0.3))
-        for metric, value in (("DeferHard", rate), ("ClinicalCost", clinical), ("TotalCost", total))
-    ])
-    figures = Figures({"live": live, "budget": budget}, made_up_manifest(2))
+    live = pd.DataFrame(
+        [
+            {"method": "mine", "title": "Mine", "deferral": rate, "metric": metric, "value": cost}
+            for metric, level in (("ClinicalCost", 0.2), ("TotalCost", 0.3))
+            for rate, cost in ((0.2, level), (0.6, level - 0.1))
+        ]
+    )
+    budget = pd.DataFrame(
+        [
+            {"method": name, "title": name, "metric": metric, "value": value, "low": value, "high": value}
+            for name, rate, clinical, total in (("al30", 0.3, 0.18, 0.27), ("al50", 0.5, 0.1, 0.3))
+            for metric, value in (("DeferHard", rate), ("ClinicalCost", clinical), ("TotalCost", total))
+        ]
+    )
+    figures = StudyTables({"live": live, "budget": budget}, made_up_manifest(2))
     heads, clinical, total = live_rows(figures)
     assert heads == ["run", "cost", *(f"{rate:.0%} sent" for rate in READ)]
     assert clinical[:2] == ["Mine", "clinical"]

@@ -15,7 +15,7 @@ from tiny_study import PLAN, tiny_study
 from mpd2.core.errors import UserError
 from mpd2.evaluation.metrics import METRICS
 from mpd2.study import resplits
-from mpd2.study.rounds import FOUND, Deal, Ledger, Round
+from mpd2.study.experiments import FOUND, Experiment, ExperimentCache, Resplit
 
 COST = "TotalCost"
 SPENT = {
@@ -26,18 +26,18 @@ SPENT = {
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> Ledger:
+def ledger(tmp_path: Path) -> ExperimentCache:
     """A ledger with three methods in three resplits, all at the costs above whatever the cohort."""
     study = tiny_study(tmp_path / "data")
     plan = replace(PLAN, resplits=(0, 1, 2), recalibrated=("mao", "ai"))
     contenders = {name: study.contenders[name] for name in ("studio", "ai", "mao")}
-    ledger = Ledger(replace(study, plan=plan, contenders=contenders), (42,))
+    ledger = ExperimentCache(replace(study, plan=plan, contenders=contenders), (42,))
     for (method, number), cost in SPENT.items():
-        write(ledger, Round(method, Deal(number)), cost)
+        write(ledger, Experiment(method, Resplit(number)), cost)
     return ledger
 
 
-def write(ledger: Ledger, one: Round, cost: float) -> None:
+def write(ledger: ExperimentCache, one: Experiment, cost: float) -> None:
     """Findings with one cost, everything else at 0."""
     keys = ["all", one.deal.new] if one.deal.new else ["all", "refuge", "origa", "chaksu"]
     figures = dict.fromkeys(FOUND, 0.0) | {COST: cost, "F1": 1 - cost}
@@ -55,12 +55,12 @@ def cell(rows: pd.DataFrame, **where: object) -> pd.Series:
     return rows.iloc[0]
 
 
-def test_mean_and_spread_are_over_resplits(ledger: Ledger) -> None:
+def test_mean_and_spread_are_over_resplits(ledger: ExperimentCache) -> None:
     told = cell(resplits.resplits(ledger), method="studio", cohort="all", metric=COST)
     assert (told["value"], told["sd"], told["n"]) == (pytest.approx(0.2), pytest.approx(0.1), 3)
 
 
-def test_paired_differences_are_taken_resplit_by_resplit(ledger: Ledger) -> None:
+def test_paired_differences_are_taken_resplit_by_resplit(ledger: ExperimentCache) -> None:
     rows = resplits.rivals(ledger, "studio")
     ai, mao = (cell(rows, method=name, metric=COST) for name in ("ai", "mao"))
     assert ai["difference"] == pytest.approx((0.3 + 0.0 - 0.05) / 3)
@@ -70,20 +70,20 @@ def test_paired_differences_are_taken_resplit_by_resplit(ledger: Ledger) -> None
     assert cell(rows, method="mao", metric="F1")["won"] == 1  # more of it is better
 
 
-def test_intervals_allow_for_the_cases_resplits_share(ledger: Ledger) -> None:
+def test_intervals_allow_for_the_cases_resplits_share(ledger: ExperimentCache) -> None:
     ai = cell(resplits.rivals(ledger, "studio"), method="ai", metric=COST)
     half = stats.t.ppf(0.975, 2) * ai["sd"] * np.sqrt(1 / 3 + 24 / 48)
     assert (ai["low"], ai["high"]) == (pytest.approx(ai["difference"] - half), pytest.approx(ai["difference"] + half))
 
 
-def test_one_resplit_has_no_spread(ledger: Ledger) -> None:
+def test_one_resplit_has_no_spread(ledger: ExperimentCache) -> None:
     single = replace(ledger, study=replace(ledger.study, plan=replace(ledger.study.plan, resplits=(1,))))
     told = cell(resplits.resplits(single), method="mao", cohort="all", metric=COST)
     assert told["value"] == 0.5
     assert np.isnan([told["sd"], told["low"], told["high"]]).all()
 
 
-def test_a_new_cohort_is_set_against_the_same_cases_when_known(ledger: Ledger) -> None:
+def test_a_new_cohort_is_set_against_the_same_cases_when_known(ledger: ExperimentCache) -> None:
     for one in resplits.transfer_rounds(ledger.study):
         if one.deal.new:
             write(ledger, one, SPENT[one.method, one.deal.number] + 0.25)
@@ -93,7 +93,7 @@ def test_a_new_cohort_is_set_against_the_same_cases_when_known(ledger: Ledger) -
     assert told["change_low"] == pytest.approx(0.25)
 
 
-def test_local_cases_are_weighed_against_none_and_against_the_ai(ledger: Ledger) -> None:
+def test_local_cases_are_weighed_against_none_and_against_the_ai(ledger: ExperimentCache) -> None:
     for one in resplits.recalibration_rounds(ledger.study):
         if one.deal.new:
             spent = 0.6 if one.method == "ai" else 0.5 - 0.1 * (one.deal.local > 0)
@@ -110,12 +110,12 @@ def test_all_metrics_told_are_metrics() -> None:
     assert set(resplits.METRICS) <= set(METRICS)
 
 
-def test_a_reference_nobody_knows_is_refused(ledger: Ledger) -> None:
+def test_a_reference_nobody_knows_is_refused(ledger: ExperimentCache) -> None:
     with pytest.raises(UserError, match="comparison: found 'oracle', expected one of studio, ai, mao"):
         resplits.rivals(ledger, "oracle")
 
 
-def test_a_comparison_needs_somebody_else(ledger: Ledger) -> None:
+def test_a_comparison_needs_somebody_else(ledger: ExperimentCache) -> None:
     alone = replace(ledger, study=replace(ledger.study, contenders={"ai": ledger.study.contenders["ai"]}))
     with pytest.raises(UserError, match="found no other method"):
         resplits.rivals(alone, "ai")

@@ -11,7 +11,7 @@ from tiny_study import few_cases, tiny_tables
 from mpd2.study.catalogue import TABLES
 from mpd2.study.claims import OF_ROUTERS, OF_THE_OBJECTIVE
 from mpd2.study.results import NOTES, SECTIONS, agreement, results
-from mpd2.study.tables import Figures
+from mpd2.study.tables import StudyTables
 
 MANIFEST = few_cases().manifest
 
@@ -74,10 +74,10 @@ def test_a_printed_figure_outside_what_seeds_explain_is_said_to_be() -> None:
         assert f"the printed {printed:.3f} lies {where} that range" in results(tables, MANIFEST)
 
 
-def table(*rows: tuple[str, str, float, float, float, float]) -> Figures:
+def table(*rows: tuple[str, str, float, float, float, float]) -> StudyTables:
     names = ["title", "metric", "value", "sd", "published", "published_sd"]
     frame = pd.DataFrame(rows, columns=names).assign(method="m", cohort="all", low=0.0, high=1.0)
-    return Figures({"objective": frame.assign(n=10)}, MANIFEST)
+    return StudyTables({"objective": frame.assign(n=10)}, MANIFEST)
 
 
 NONE = float("nan")

@@ -10,19 +10,19 @@ from tiny_study import few_cases, tiny_tables
 
 from mpd2.evaluation.guarantee import HOLDS
 from mpd2.study import sentences
-from mpd2.study.tables import Figures
+from mpd2.study.tables import StudyTables
 
 
 @pytest.fixture
-def figures() -> Figures:
-    return Figures({name: rows.copy() for name, rows in tiny_tables().items()}, few_cases().manifest)
+def figures() -> StudyTables:
+    return StudyTables({name: rows.copy() for name, rows in tiny_tables().items()}, few_cases().manifest)
 
 
-def changed(figures: Figures, table: str, rows: pd.DataFrame) -> Figures:
+def changed(figures: StudyTables, table: str, rows: pd.DataFrame) -> StudyTables:
     return replace(figures, tables={**figures.tables, table: rows})
 
 
-def test_rows_are_as_wide_as_their_heads(figures: Figures) -> None:
+def test_rows_are_as_wide_as_their_heads(figures: StudyTables) -> None:
     for rows in (
         sentences.resplit_rows(figures),
         sentences.rival_rows(figures),
@@ -34,18 +34,18 @@ def test_rows_are_as_wide_as_their_heads(figures: Figures) -> None:
         assert {len(row) for row in rows} == {len(rows[0])}
 
 
-def test_the_cheapest_method_is_named_with_its_spread(figures: Figures) -> None:
+def test_the_cheapest_method_is_named_with_its_spread(figures: StudyTables) -> None:
     first = sentences.resplit_rows(figures)[1]
     assert f"Over 2 resplits {first[0]} costs the least: {first[2]}" in sentences.resplit_words(figures)
 
 
-def test_a_difference_within_chance_beats_nobody(figures: Figures) -> None:
+def test_a_difference_within_chance_beats_nobody(figures: StudyTables) -> None:
     rows = figures.tables["rivals"].assign(low=-1.0, high=1.0)
     told = sentences.resplit_words(changed(figures, "rivals", rows))
     assert "Of 6 other methods 0 are dearer than MPD²+ beyond chance, and 0 cheaper." in told
 
 
-def test_it_is_said_whether_anybody_was_sent_to_strangers(figures: Figures) -> None:
+def test_it_is_said_whether_anybody_was_sent_to_strangers(figures: StudyTables) -> None:
     rows = figures.tables["transfer"]
     strangers = rows["metric"] == sentences.UNHEARD
     some = rows.assign(value=rows["value"].where(~strangers, 0.125))
@@ -63,7 +63,7 @@ def test_local_cases_pay_from_where_every_later_interval_is_below_0() -> None:
     assert sentences.pays_from(curve(-0.1, -0.1, -0.1, 0.2), "less_ai") == "no number tried"
 
 
-def test_a_broken_promise_is_counted(figures: Figures) -> None:
+def test_a_broken_promise_is_counted(figures: StudyTables) -> None:
     rows = figures.tables["guarantee"].copy()
     rows = rows.astype({"state": object, "rate": float})
     rows.loc[:2, "state"], rows.loc[:2, "rate"] = HOLDS, [0.0, 0.0, 0.9]

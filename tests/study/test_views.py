@@ -6,13 +6,13 @@ import pytest
 from tiny_study import few_cases, tiny_tables
 
 from mpd2.study.catalogue import TABLES
-from mpd2.study.tables import Figures
+from mpd2.study.tables import StudyTables
 from mpd2.study.views import NOTHING, PRINTED, VIEWS, number, view
 
 
-def figures(*names: str) -> Figures:
+def figures(*names: str) -> StudyTables:
     tables = tiny_tables()
-    return Figures({name: tables[name] for name in names or tables}, few_cases().manifest)
+    return StudyTables({name: tables[name] for name in names or tables}, few_cases().manifest)
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -14,22 +14,22 @@ from strategies import cohorts
 
 from mpd2.core.cohort import STATE, UNKNOWN, Cohort, learning_split
 from mpd2.core.costs import Costs
-from mpd2.core.error_rates import Errors
+from mpd2.core.error_rates import ErrorRates
 from mpd2.core.errors import EmptyCohort, UserError
 from mpd2.training.config import PAPER
 from mpd2.training.geometry import geometric_profile
-from mpd2.training.inputs import Course, fit_anatomy, prepare, training_costs
+from mpd2.training.inputs import TrainingInputs, fit_anatomy, prepare, training_costs
 
 SHARES = st.floats(0, 1)
 DENOISED = {"objective__expected_share": 0.5}
 
 
-def course_of(cohort: Cohort, *changes: dict) -> Course:
+def course_of(cohort: Cohort, *changes: dict) -> TrainingInputs:
     configs = [PAPER.but(**change) for change in changes or ({},)]
     return prepare(cohort, configs, cohort.manifest.default_costs(), torch.device("cpu"), torch.float64)
 
 
-def tensors(course: Course) -> dict[str, np.ndarray]:
+def tensors(course: TrainingInputs) -> dict[str, np.ndarray]:
     """Everything of a course by name."""
     found = {"anatomy": course.anatomy}
     for name, part in (("train", course.train), ("val", course.val), ("scale", course.normaliser), ("", course)):
@@ -38,7 +38,7 @@ def tensors(course: Course) -> dict[str, np.ndarray]:
     return found
 
 
-def differing(left: Course, right: Course) -> list[str]:
+def differing(left: TrainingInputs, right: TrainingInputs) -> list[str]:
     ours, theirs = tensors(left), tensors(right)
     return [name for name in ours if not np.array_equal(ours[name], theirs[name])]
 
@@ -50,7 +50,7 @@ def test_each_training_cost_is_the_papers(cohort, gamma, ai_cost, share):
     random = np.random.default_rng(0)
     missed, alarmed = random.random((2, len(cohort), 1 + cohort.readers))
     config = PAPER.but(objective__fee_weight=gamma, objective__ai_cost=ai_cost, objective__expected_share=share)
-    found = training_costs(cohort, costs, config, Errors(missed, alarmed))
+    found = training_costs(cohort, costs, config, ErrorRates(missed, alarmed))
 
     for i in range(len(cohort)):
         y, p = cohort.truth[i], cohort.ai_probability[i] if ai_cost == "soft" else float(cohort.ai_label[i])

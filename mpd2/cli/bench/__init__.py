@@ -67,11 +67,13 @@ def describe_training(found: dict[str, Any]) -> str:
         for comparison, ratio in found["times_as_fast"].items()
     ]
     estimate = found["estimate"]
-    return "\n\n".join([
-        aligned([("per router and epoch", "threads", "seconds", "CPU seconds", "peak MB so far"), *timings]),
-        aligned([("times as fast", "by the clock", "by CPU time"), *ratios]),
-        f"{estimate['routers']} routers for {estimate['epochs']} epochs: about {estimate['seconds']:.0f} s",
-    ])
+    return "\n\n".join(
+        [
+            aligned([("per router and epoch", "threads", "seconds", "CPU seconds", "peak MB so far"), *timings]),
+            aligned([("times as fast", "by the clock", "by CPU time"), *ratios]),
+            f"{estimate['routers']} routers for {estimate['epochs']} epochs: about {estimate['seconds']:.0f} s",
+        ]
+    )
 
 
 def describe_route(found: dict[str, Any]) -> str:
@@ -104,11 +106,13 @@ def describe_lab(found: dict[str, Any]) -> str:
     ]
     others = found["rerun_seconds_of_another_visitor"]
     visits = [(words, *(f"{others[words][part]:.2f}" for part in ("p50", "p95"))) for words in ("idle", "training")]
-    return "\n\n".join([
-        aligned([("seconds", ""), *rows]),
-        aligned([("another visitor's change, seconds", "median", "95 %"), *visits]),
-        f"while training the 95 % are {others['ratio_p95']:.1f} times as long",
-    ])
+    return "\n\n".join(
+        [
+            aligned([("seconds", ""), *rows]),
+            aligned([("another visitor's change, seconds", "median", "95 %"), *visits]),
+            f"while training the 95 % are {others['ratio_p95']:.1f} times as long",
+        ]
+    )
 
 
 def _words(key: str) -> str:

@@ -21,7 +21,7 @@ from mpd2.core.errors import UserError
 from mpd2.lab.jobs import orders, queue
 from mpd2.lab.jobs.folder import PLACE, Job, Workshop, all_jobs
 from mpd2.lab.tuning.storage import connect
-from mpd2.lab.tuning.study import Plan, Worker, open_study
+from mpd2.lab.tuning.study import SearchPlan, SearchWorker, open_study
 from mpd2.studio.shell.registry import entry
 from mpd2.study.definition import ABLATIONS_RUN, Study
 from mpd2.training.config import PAPER, STUDIO, Config
@@ -130,9 +130,9 @@ def _finish(job: Job) -> float:
 
 def _study_seconds(cohort: Cohort, storage: str, trials: int) -> float:
     start = perf_counter()
-    its_plan = Plan(base=PAPER.but(training__epochs=TRIAL_EPOCHS), fingerprint=cohort.fingerprint)
+    its_plan = SearchPlan(base=PAPER.but(training__epochs=TRIAL_EPOCHS), fingerprint=cohort.fingerprint)
     study = open_study(connect(storage), "bench", its_plan)
-    Worker(study, its_plan, cohort, trials).run(lambda standing: None)
+    SearchWorker(study, its_plan, cohort, trials).run(lambda standing: None)
     return perf_counter() - start
 
 

@@ -14,7 +14,7 @@ from torch.utils.data import DataLoader, Dataset
 
 from mpd2.core.cohort import STATE
 from mpd2.training.config import Config, Network, Objective
-from mpd2.training.inputs import Course, Examples
+from mpd2.training.inputs import Examples, TrainingInputs
 
 TINY = 1e-8
 
@@ -37,7 +37,7 @@ class Block(nn.Sequential):
 class UsualRouter(nn.Module):
     """The dual-head network of one router."""
 
-    def __init__(self, network: Network, course: Course) -> None:
+    def __init__(self, network: Network, course: TrainingInputs) -> None:
         super().__init__()
         readers = course.prior.shape[-1]
         self.mean, self.scale = course.normaliser.mean, course.normaliser.scale
@@ -141,7 +141,7 @@ class Cases(Dataset[Case]):
 class UsualTraining:
     """The training of one router, epoch by epoch."""
 
-    def __init__(self, config: Config, course: Course) -> None:
+    def __init__(self, config: Config, course: TrainingInputs) -> None:
         torch.manual_seed(config.seed)
         self.config, self.prior, self.multiplier = config, course.prior[0], 0.0
         self.router = UsualRouter(config.network, course)

@@ -105,7 +105,7 @@ def how_it_ended(process: int | None) -> str:
     return f"its process was ended by {signal.Signals(-code).name}" if code < 0 else f"its process ended with {code}"
 
 
-def look_after() -> None:
+def reap_finished() -> None:
     """Let the system forget workers that have ended well."""
     with _lock:
         for process in [pid for pid, worker in _working.items() if worker.poll() == 0]:

@@ -31,7 +31,7 @@ async def _tend(place: Workshop) -> None:
     told = ""
     while True:
         try:
-            await asyncio.to_thread(queue.tend, place)
+            await asyncio.to_thread(queue.maintain, place)
         except UserError as error:
             if str(error) != told:  # once, not every time
                 logger.warning("jobs: %s", error)

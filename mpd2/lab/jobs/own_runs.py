@@ -98,9 +98,7 @@ def zipped(name: str, place: Workshop) -> bytes:
     return packed.getvalue()
 
 
-def keep_cell(
-    name: str, run: Run, policy: Policy, cell: str, title: str, cohort: Cohort, place: Workshop
-) -> None:
+def keep_cell(name: str, run: Run, policy: Policy, cell: str, title: str, cohort: Cohort, place: Workshop) -> None:
     """Keep the routers of one cell of a grid, the run `name`, as a run of their own."""
     check_room(place)
     alone, decided = one_cell(run, policy, cell)

@@ -35,7 +35,7 @@ def submit(order: Order, place: Workshop) -> Job:
     return job
 
 
-def tend(place: Workshop) -> None:
+def maintain(place: Workshop) -> None:
     """Take up what died, start what may start, forget what is long over; anybody may call it at any time."""
     if place.jobs.is_dir():
         with _alone(place):
@@ -67,7 +67,7 @@ def forget(job: Job, place: Workshop) -> None:
 
 
 def _tend(place: Workshop) -> None:
-    crew.look_after()
+    crew.reap_finished()
     jobs = all_jobs(place)
     for job in jobs:
         if job.status.state == "running" and not job.is_held():

@@ -23,18 +23,18 @@ BATCH = 10  # trials trained together
 def search(job: Job, order: Order, place: Workshop, cohort: Cohort) -> tuple[str, ...]:
     """Work on a study until it has its trials; nothing to warn of."""
     from mpd2.lab.tuning.storage import connect  # only who searches waits for Optuna
-    from mpd2.lab.tuning.study import Plan, Standing, Worker, open_study
+    from mpd2.lab.tuning.study import SearchPlan, SearchProgress, SearchWorker, open_study
 
     assert order.search is not None
     if cohort.fingerprint != order.fingerprint:
         raise UserError(f"{order.table}: has changed since the job was asked for; ask again")
     base = order.configs[0]
     seeds = tuple(range(base.seed, base.seed + order.search.seeds))
-    plan = Plan(base=base, seeds=seeds, fingerprint=cohort.fingerprint)
+    plan = SearchPlan(base=base, seeds=seeds, fingerprint=cohort.fingerprint)
     study = open_study(connect(place.studies), order.search.study, plan)
     begun, before = monotonic(), -1
 
-    def tell(standing: Standing) -> None:
+    def tell(standing: SearchProgress) -> None:
         nonlocal before
         before = standing.told if before < 0 else before
         spent, ended = monotonic() - begun, standing.told - before
@@ -46,7 +46,7 @@ def search(job: Job, order: Order, place: Workshop, cohort: Cohort) -> tuple[str
         job.write(job.status.model_copy(update=news))
 
     with _stopped_gently():
-        Worker(study, plan, cohort, order.search.trials, BATCH, order.device).run(tell)
+        SearchWorker(study, plan, cohort, order.search.trials, BATCH, order.device).run(tell)
     return ()
 
 

@@ -11,7 +11,7 @@ from optuna.samplers import BaseSampler, RandomSampler, TPESampler
 from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
-from mpd2.core.rng import Purpose, stream
+from mpd2.core.rng import Stream, stream
 from mpd2.lab.tuning.space import SPACE
 
 START_UP = 10  # finished trials before the estimator is trusted, as in the paper
@@ -33,7 +33,7 @@ class AddressedTpe(BaseSampler):
 
     def before_trial(self, study: Study, trial: FrozenTrial) -> None:
         """Begin the trial's own stream."""
-        self._begin(int(stream(self._seed, Purpose.SEARCH, trial.number).integers(2**32)))
+        self._begin(int(stream(self._seed, Stream.SEARCH, trial.number).integers(2**32)))
 
     def _begin(self, seed: int) -> None:
         self._tpe = TPESampler(seed=seed, multivariate=True, n_startup_trials=START_UP, constant_liar=True)
@@ -55,9 +55,7 @@ class AddressedTpe(BaseSampler):
         """A draw of one setting alone: before there is anything to learn from, TPE too would draw at random."""
         return self._random.sample_independent(study, trial, param_name, param_distribution)
 
-    def after_trial(
-        self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None
-    ) -> None:
+    def after_trial(self, study: Study, trial: FrozenTrial, state: TrialState, values: Sequence[float] | None) -> None:
         """What TPE wants to note of a trial that ended."""
         self._tpe.after_trial(study, trial, state, values)
 

@@ -32,7 +32,7 @@ TOLD = (TrialState.COMPLETE, TrialState.PRUNED)
 COUNTED = (*TOLD, TrialState.RUNNING)
 
 
-class Plan(Section):
+class SearchPlan(Section):
     """What all trials of a study share; it is kept with the study, and a worker with another one is refused."""
 
     base: Config  # every setting that is not searched
@@ -42,7 +42,7 @@ class Plan(Section):
 
 
 @dataclass(frozen=True)
-class Standing:
+class SearchProgress:
     """How far a study has come, as one worker sees it."""
 
     told: int  # trials that had ended when this worker's batch began, of all workers
@@ -51,11 +51,11 @@ class Standing:
     training: Progress | None  # of this worker's batch, after its last epoch
 
 
-Tell = Callable[[Standing], None]
+Tell = Callable[[SearchProgress], None]
 """Told when a batch begins, after each of its epochs, and at the end; raise `Cancelled` to stop there."""
 
 
-def open_study(storage: RDBStorage, name: str, plan: Plan) -> Study:
+def open_study(storage: RDBStorage, name: str, plan: SearchPlan) -> Study:
     """The study of this name, made if it is not there, with the hand-tuned configuration waiting as its first trial."""
     sampler, pruner = AddressedTpe(plan.seed), hyperband(plan.base.training.epochs)
     try:
@@ -71,14 +71,14 @@ def open_study(storage: RDBStorage, name: str, plan: Plan) -> Study:
     return study
 
 
-def load_study(storage: RDBStorage, name: str) -> tuple[Study, Plan]:
+def load_study(storage: RDBStorage, name: str) -> tuple[Study, SearchPlan]:
     """A study to look at, with its plan."""
     try:
         study = optuna.load_study(storage=storage, study_name=name)
     except KeyError:
         known = ", ".join(sorted(optuna.get_all_study_names(storage))) or "none"
         raise UserError(f"study: found none called {name!r}, expected one of those there: {known}") from None
-    return study, Plan.model_validate(_plan_of(study))
+    return study, SearchPlan.model_validate(_plan_of(study))
 
 
 def best_trial(study: Study) -> FrozenTrial:
@@ -94,17 +94,17 @@ def within_budget(trial: FrozenTrial) -> bool:
     return trial.state == TrialState.COMPLETE and all(excess <= 0 for excess in trial.constraints.values())
 
 
-def trial_config(trial: FrozenTrial, plan: Plan) -> Config:
+def trial_config(trial: FrozenTrial, plan: SearchPlan) -> Config:
     """The configuration of a trial, without the seeds of the study."""
     return plan.base.but(**trial.params)
 
 
 @dataclass
-class Worker:
+class SearchWorker:
     """One process at work on a study; others may work on it at the same time."""
 
     study: Study
-    plan: Plan
+    plan: SearchPlan
     cohort: Cohort
     trials: int  # trials the study is to have
     batch: int = 10  # trials trained together
@@ -159,13 +159,13 @@ class Worker:
     def _trials(self, *states: TrialState) -> list[FrozenTrial]:
         return self.study.get_trials(deepcopy=False, states=states)
 
-    def _standing(self) -> Standing:
+    def _standing(self) -> SearchProgress:
         told = self._trials(*TOLD)
         best = self.study.best_value if any(map(within_budget, told)) else None
-        return Standing(len(told), self.trials, best, None)
+        return SearchProgress(len(told), self.trials, best, None)
 
 
-def _check_plan(study: Study, plan: Plan) -> None:
+def _check_plan(study: Study, plan: SearchPlan) -> None:
     """Refuse a plan other than the study's own: their trials would not compare."""
     kept, ours = _plan_of(study), plan.model_dump(mode="json")
     different = [key for key in ours if kept.get(key) != ours[key]]

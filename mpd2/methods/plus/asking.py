@@ -18,7 +18,7 @@ from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
-from mpd2.core.policy import NOBODY, Decisions, Endings
+from mpd2.core.policy import NOBODY, Continuations, Decisions
 
 LIMITS = (1, 2, 3)  # how many readers may be asked about a case
 PATHS = 12_000  # ways an enquiry about one case can go that are still followed to the end; enough for 12 readers
@@ -113,7 +113,7 @@ def decide(outlook: Outlook, words: Ints, costs: Costs, limit: int, prices: Pric
     return Decisions(consulted.reshape(*shape, limit), label.reshape(shape))
 
 
-def endings(outlook: Outlook, words: Ints, costs: Costs, limit: int) -> Endings:
+def continuations(outlook: Outlook, words: Ints, costs: Costs, limit: int) -> Continuations:
     """How every case ends if nobody is asked and if each reader is asked first, whether or not that pays."""
     terms, start = _begin(outlook, costs, FREE_OF_PRICES)
     said = _said(outlook, words)
@@ -126,7 +126,7 @@ def endings(outlook: Outlook, words: Ints, costs: Costs, limit: int) -> Endings:
     after = _heard(start.rows(row), terms, reader, answer)
     consulted[row, reader, 1:], label[row, reader] = _enquire(after, said, terms, limit - 1)
     shape = outlook.answers.shape[:-1]  # [..., N, M]
-    return Endings(
+    return Continuations(
         kept=_labels(start, terms).reshape(shape[:-1]),
         label=label.reshape(shape),
         consulted=consulted.reshape(*shape, limit),

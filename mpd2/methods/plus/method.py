@@ -16,8 +16,8 @@ import numpy as np
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.policy import Decisions, Endings, Policy
-from mpd2.core.rng import Purpose, stream
+from mpd2.core.policy import Continuations, Decisions, Policy
+from mpd2.core.rng import Stream, stream
 from mpd2.core.runs import Run
 from mpd2.methods.common import SHARPNESS, learning_splits, member_settings, per_member
 from mpd2.methods.plus.answers import fit_answers, predict_answers
@@ -27,8 +27,8 @@ from mpd2.methods.plus.asking import (
     Outlook,
     Prices,
     checked_limit,
+    continuations,
     decide,
-    endings,
     first_gain,
 )
 from mpd2.methods.plus.posterior import Scaler, fit_posterior, fit_scaler, predict_posterior
@@ -94,9 +94,9 @@ class Plus:
         outlook = outlook_of(run, cohort)
         return decide(outlook, cohort.decisions, costs or run.costs, _options(run).limit, prices)
 
-    def endings(self, run: Run, cohort: Cohort) -> Endings:
+    def continuations(self, run: Run, cohort: Cohort) -> Continuations:
         """How every case ends, for every member, if nobody is asked and if each reader is asked first."""
-        return endings(outlook_of(run, cohort), cohort.decisions, run.costs, _options(run).limit)
+        return continuations(outlook_of(run, cohort), cohort.decisions, run.costs, _options(run).limit)
 
 
 def outlook_of(run: Run, cohort: Cohort) -> Outlook:
@@ -126,7 +126,7 @@ def expected_of(run: Run, cohort: Cohort) -> Floats:
 def bootstraps(seeds: Sequence[int], draws: int, cases: int) -> Floats:
     """How often each case is drawn in each bootstrap of every member, [N, E · B]; members draw as if alone."""
     even = np.full(cases, 1 / cases)
-    drawn = [stream(seed, Purpose.BOOTSTRAP, draw).multinomial(cases, even) for seed in seeds for draw in range(draws)]
+    drawn = [stream(seed, Stream.BOOTSTRAP, draw).multinomial(cases, even) for seed in seeds for draw in range(draws)]
     return np.array(drawn, float).T
 
 

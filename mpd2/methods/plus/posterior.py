@@ -19,6 +19,8 @@ from mpd2.core.logistic import fit_logistic, sigmoid
 MEASURED = ("logit_0", "logit_1", "vim_risk_z", "quality_risk", "vCDR", "aCDR")
 REACH = 2.0  # standard deviations at which an input levels off, so that no quadratic runs away out of range
 PENALTY = 5.0
+
+
 @dataclass(frozen=True, eq=False)
 class Scaler:
     """Where the measured inputs of the training cases lie, [6] each, and the G cohorts that may differ."""

@@ -99,9 +99,7 @@ def cost_curve(curve: pd.DataFrame, optimum: tuple[float, str] | None, trained: 
         .mark_rule(strokeWidth=1.5, opacity=0.6)
         .encode(x="share:Q"),
         marker.transform_filter(is_now).mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2="high:Q"),
-        marker.transform_filter(is_now)
-        .mark_point(filled=True, size=130, opacity=1)
-        .encode(y="value:Q", tooltip=told),
+        marker.transform_filter(is_now).mark_point(filled=True, size=130, opacity=1).encode(y="value:Q", tooltip=told),
         marker.transform_filter(alt.datum.when == BEFORE)
         .mark_point(filled=False, size=90, strokeWidth=2, opacity=0.8)
         .encode(y="value:Q", tooltip=told),

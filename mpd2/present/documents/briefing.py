@@ -15,7 +15,7 @@ from mpd2.evaluation.metrics import load_of
 from mpd2.present.charts.kit.style import METRIC_NAMES
 from mpd2.present.words.answer import KeyNumber, best_other, errors, figure, headline, key_numbers, level, span
 from mpd2.study.claims import AI
-from mpd2.study.tables import Figures
+from mpd2.study.tables import StudyTables
 
 TABLES = ("overall", "paired", "cohorts", "collapse", "tradeoff")
 """The tables of the study that a briefing is drawn up from."""
@@ -60,7 +60,7 @@ class Briefing:
 
 def brief(evidence: Evidence, tables: Mapping[str, pd.DataFrame], active: str, stamp: Stamp) -> Briefing:
     """Draw up the briefing of the run `active`; `tables` holds TABLES of the same slice."""
-    figures = Figures(tables, evidence.cohort.manifest)
+    figures = StudyTables(tables, evidence.cohort.manifest)
     planes = tables["tradeoff"]
     load = _load(evidence, active)
     return Briefing(
@@ -92,7 +92,7 @@ def _heading(metric: str) -> str:
     return name[0].upper() + name[1:]
 
 
-def _cohorts(figures: Figures, active: str) -> pd.DataFrame:
+def _cohorts(figures: StudyTables, active: str) -> pd.DataFrame:
     """Total cost in each cohort: the run, the AI alone, and the cheapest of the others."""
     shown = list(dict.fromkeys([active, AI, best_other(figures, active)]))
     rows = figures.tables["cohorts"]
@@ -109,7 +109,7 @@ def _load(evidence: Evidence, active: str) -> pd.DataFrame:
     return pd.DataFrame({"reader": names, "share": counts / max(counts.sum(), 1), "cases": counts})
 
 
-def _spread(figures: Figures, active: str, load: pd.DataFrame) -> str:
+def _spread(figures: StudyTables, active: str, load: pd.DataFrame) -> str:
     if not load["cases"].any():
         return "No case goes to a reader."
     busiest = level(figures, active, "Top1")

@@ -12,7 +12,7 @@ from mpd2.evaluation.metrics import BETTER
 from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.present.charts.kit.style import METRIC_NAMES
 from mpd2.study.claims import AI
-from mpd2.study.tables import Figures
+from mpd2.study.tables import StudyTables
 
 LABELS = {
     "TotalCost": "Total cost",
@@ -69,13 +69,13 @@ class Answer:
     rival: str  # the cheapest other method, as shown
 
 
-def answer(figures: Figures, run: str) -> Answer:
+def answer(figures: StudyTables, run: str) -> Answer:
     """Everything told about a run in words."""
     rival = figures.titles[best_other(figures, run)]
     return Answer(headline(figures, run), errors(figures, run), tuple(key_numbers(figures, run)), rival)
 
 
-def headline(figures: Figures, run: str) -> str:
+def headline(figures: StudyTables, run: str) -> str:
     """One sentence: what sending cases to readers does to clinical and to total cost, and whether it pays."""
     sent = level(figures, run, "Defer").value
     n = f"n = {figures.tables['overall']['n'].max()}"
@@ -96,7 +96,7 @@ def headline(figures: Figures, run: str) -> str:
     )
 
 
-def errors(figures: Figures, run: str) -> str:
+def errors(figures: StudyTables, run: str) -> str:
     """Which kind of error becomes rarer or more frequent beyond chance; empty if neither does."""
     parts, senses = [], set()
     for metric, (name, up, down) in ERRORS.items() if run != AI else ():
@@ -107,13 +107,13 @@ def errors(figures: Figures, run: str) -> str:
     return f"Against the AI alone {joint.join(parts)}." if parts else ""
 
 
-def best_other(figures: Figures, run: str) -> str:
+def best_other(figures: StudyTables, run: str) -> str:
     """The deployable method with the lowest total cost but for the run itself."""
     total = figures.of("overall", metric="TotalCost")
     return min((name for name in total if name not in {run, *NOT_DEPLOYABLE}), key=lambda name: total[name].value)
 
 
-def key_numbers(figures: Figures, run: str) -> list[KeyNumber]:
+def key_numbers(figures: StudyTables, run: str) -> list[KeyNumber]:
     """The five numbers of a run."""
     others = dict.fromkeys(name for name in (AI, best_other(figures, run)) if name != run)
     numbers = []
@@ -129,12 +129,12 @@ def key_numbers(figures: Figures, run: str) -> list[KeyNumber]:
     return numbers
 
 
-def level(figures: Figures, run: str, metric: str) -> Estimate:
+def level(figures: StudyTables, run: str, metric: str) -> Estimate:
     """A figure of a run over the whole slice."""
     return figures.of("collapse" if metric == "Top1" else "overall", metric=metric)[run]
 
 
-def difference(figures: Figures, run: str, other: str, metric: str) -> Estimate:
+def difference(figures: StudyTables, run: str, other: str, metric: str) -> Estimate:
     """What a run has more than another, on the same resamples; only the busiest reader's share is not paired."""
     if metric == "Top1":
         return level(figures, run, metric) - level(figures, other, metric)
@@ -196,7 +196,7 @@ def _digits(metric: str, value: float, signed: bool = False) -> str:
     return f"{sign}{rounded:.{places}f}".replace("-", "−")
 
 
-def _moved(figures: Figures, run: str, metric: str) -> str:
+def _moved(figures: StudyTables, run: str, metric: str) -> str:
     ends = (figure(metric, level(figures, name, metric).value) for name in (AI, run))
     return "from {} to {}".format(*ends)
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.metrics import BETTER
-from mpd2.planning.budget_sweep import KNOWN, SHOWN, STEPS, Course
-from mpd2.planning.dayplan import SOFT, Judged, apart
+from mpd2.planning.budget_sweep import KNOWN, SHOWN, STEPS, BudgetSweep
+from mpd2.planning.dayplan import SOFT, Judged, difference
 from mpd2.present.words.answer import BETTER_WORD, CHANCE_WORD, GAP, WORSE_WORD, change, figure, span
 
 CELL, LINE = "\t", "\n"
@@ -38,11 +38,11 @@ def changes_at(more: Mapping[str, Estimate] | None) -> Texts:
 
 def told(before: Judged, now: Judged, many: bool) -> tuple[Texts, Texts]:
     """The numbers of a setting, and how they have changed; `many`: a case may have several readings."""
-    more = None if before.day.setting == now.day.setting else _known(apart(before, now))
+    more = None if before.day.setting == now.day.setting else _known(difference(before, now))
     return figures_at(_known(now.figures), now.day.sent, now.day.readings if many else None), changes_at(more)
 
 
-def figures_along(course: Course, many: bool) -> str:
+def figures_along(course: BudgetSweep, many: bool) -> str:
     """`figures_at` every place, a line each."""
     places = range(1 + STEPS)
     return _lines(
@@ -51,7 +51,7 @@ def figures_along(course: Course, many: bool) -> str:
     )
 
 
-def changes_along(course: Course, start: Judged) -> str:
+def changes_along(course: BudgetSweep, start: Judged) -> str:
     """`changes_at` every place for a hand that starts from a setting of the same kind, a line each."""
     more, budget = course.less(start), start.day.setting.limits.budget
     return _lines(changes_at(None if place / STEPS == budget else more.at(place)) for place in range(1 + STEPS))

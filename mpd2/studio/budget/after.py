@@ -46,7 +46,7 @@ def cohorts(about: Scenario) -> None:
 def moved(about: Scenario) -> None:
     """Which cases moved since the setting before; a chosen one opens."""
     here = state.course()
-    before, now = (budget_store.told(about, setting).day for setting in (here.before, here.now))
+    before, now = (budget_store.measure(about, setting).day for setting in (here.before, here.now))
     rows = changes.moved(about.slice(store.cohort()), here.now.costs, before.decisions, now.decisions)
     st.subheader("What moved?", anchor=False)
     st.markdown(f"Since the last setting ({in_words(here.before, store.cohort().manifest)}): {changes.in_words(rows)}")
@@ -99,7 +99,7 @@ def side_by_side(about: Scenario) -> None:
         st.caption("Keep a setting, then change something: the two stand here side by side.")
         return
     st.markdown(f"**A**: {in_words(kept, manifest)}.  \n**B**: {in_words(now, manifest)}.")
-    rows = dayplan.compared(budget_store.told(about, kept), budget_store.told(about, now))
+    rows = dayplan.compared(budget_store.measure(about, kept), budget_store.measure(about, now))
     widgets.data_table(
         rows.assign(metric=rows["metric"].map(METRIC_NAMES)),
         key="budget_sides",
@@ -114,7 +114,7 @@ def side_by_side(about: Scenario) -> None:
         },
     )
     cases = about.slice(store.cohort())
-    first, second = (budget_store.told(about, setting).day.decisions for setting in (kept, now))
+    first, second = (budget_store.measure(about, setting).day.decisions for setting in (kept, now))
     widgets.data_table(
         changes.load_change(cases, first, second),
         key="budget_loads",
@@ -135,7 +135,7 @@ def worklist(about: Scenario) -> None:
     st.subheader("Take the worklist away", anchor=False)
     setting = state.now()
     rows = dayplan.assignments(
-        budget_store.told(about, setting).day,
+        budget_store.measure(about, setting).day,
         budget_store.desk_for(about, setting),
         budget_store.urgent(about, setting),
         budget_store.expected(about, setting),

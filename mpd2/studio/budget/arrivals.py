@@ -11,7 +11,7 @@ import streamlit as st
 from mpd2.core.errors import EmptyCohort
 from mpd2.evaluation.curves import COSTS
 from mpd2.planning.arrivals import can_arrive, in_many_orders
-from mpd2.planning.day import Setting
+from mpd2.planning.day import DaySetting
 from mpd2.present.charts.kit.style import METRIC_NAMES
 from mpd2.present.words.answer import GAP
 from mpd2.studio.budget import state, store
@@ -50,7 +50,7 @@ def draw(about: Scenario) -> None:
             _compare(about, state.now())
 
 
-def _compare(about: Scenario, setting: Setting) -> None:
+def _compare(about: Scenario, setting: DaySetting) -> None:
     past = replace(about, split=OTHER[about.split])
     try:
         n = len(store.desk_for(past, setting).cohort)
@@ -93,6 +93,6 @@ def in_words(rows: pd.DataFrame) -> str:
 
 
 @lru_cache(16)
-def _orders(about: Scenario, past: Scenario, setting: Setting) -> pd.DataFrame:
+def _orders(about: Scenario, past: Scenario, setting: DaySetting) -> pd.DataFrame:
     desk, known = (store.desk_for(one, setting) for one in (about, past))
     return in_many_orders(desk, known.order, setting.limits, setting.costs, ORDERS)

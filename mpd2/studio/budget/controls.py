@@ -12,7 +12,7 @@ import streamlit as st
 
 from mpd2.core.costs import Costs
 from mpd2.planning import dayplan, recosting
-from mpd2.planning.day import Setting, costs_in_words
+from mpd2.planning.day import DaySetting, costs_in_words
 from mpd2.planning.day_presets import presets
 from mpd2.studio.budget import state, texts
 from mpd2.studio.budget import store as budget_store
@@ -56,7 +56,7 @@ def draw(about: Scenario) -> None:
 
 def _roster(about: Scenario) -> None:
     """The readers as a table to be edited; it starts afresh with every settled change, so that it shows what is."""
-    rows = dayplan.roster(budget_store.told(about, state.now()).day, about.slice(store.cohort()))
+    rows = dayplan.roster(budget_store.measure(about, state.now()).day, about.slice(store.cohort()))
     key = f"{ROSTER}:{state.course().turn}"
     st.data_editor(
         rows.drop(columns="reader").astype({"at_most": "Int64", "free": "Int64"}),
@@ -89,7 +89,7 @@ def _edited(key: str, rows: pd.DataFrame) -> None:
         for column, value in cells.items():
             table.loc[row, column] = np.nan if value is None and column == "at_most" else value
 
-    def made(setting: Setting) -> Setting:
+    def made(setting: DaySetting) -> DaySetting:
         limited = table[table["at_most"].notna()]
         capacity = tuple(zip(limited["reader"], map(int, limited["at_most"]), strict=True))
         away = tuple(table.loc[~table["here"].astype(bool), "reader"])
@@ -105,13 +105,15 @@ def _edited(key: str, rows: pd.DataFrame) -> None:
 
 def _places(about: Scenario) -> None:
     limits, setting = state.now().limits, state.now()
-    st.session_state.update({
-        KIND: SOFT if limits.soft else HARD,
-        SCOPE: EACH if limits.by_cohort else TOGETHER,
-        TOTAL: limits.total,
-        RESERVE: limits.reserve,
-        URGENT: setting.urgent,
-    })
+    st.session_state.update(
+        {
+            KIND: SOFT if limits.soft else HARD,
+            SCOPE: EACH if limits.by_cohort else TOGETHER,
+            TOTAL: limits.total,
+            RESERVE: limits.reserve,
+            URGENT: setting.urgent,
+        }
+    )
     with st.container(horizontal=True):
         st.segmented_control("The budget is of", list(KINDS), required=True, format_func=KINDS.__getitem__, key=KIND,
                              help=texts.KIND, on_change=_set_kind, args=(about,))  # fmt: skip
@@ -154,12 +156,14 @@ def _set_limits() -> None:
 def _costs(about: Scenario) -> None:
     setting, usual = state.now(), state.usual()
     scale = sum(setting.costs.fees) / sum(usual.costs.fees) if sum(usual.costs.fees) else 1.0
-    st.session_state.update({
-        MISSED: setting.costs.false_negative,
-        ALARM: setting.costs.false_positive,
-        FEES: round(scale, 3),
-        FOR_COSTS: setting.for_costs,
-    })
+    st.session_state.update(
+        {
+            MISSED: setting.costs.false_negative,
+            ALARM: setting.costs.false_positive,
+            FEES: round(scale, 3),
+            FOR_COSTS: setting.for_costs,
+        }
+    )
     for label, key, words in (("Missed glaucoma", MISSED, texts.MISSED), ("False alarm", ALARM, texts.ALARM)):
         st.number_input(label, 0.0, None, step=0.1, format="%.2f", key=key, help=words, on_change=_set_costs)
     st.number_input("All fees times", 0.0, None, step=0.1, format="%.2f", key=FEES, help=texts.FEES,
@@ -171,9 +175,7 @@ def _costs(about: Scenario) -> None:
 
 def _set_costs() -> None:
     missed, alarm, for_costs = (st.session_state[key] for key in (MISSED, ALARM, FOR_COSTS))
-    state.attempt(
-        lambda setting: replace(setting, costs=Costs(missed, alarm, setting.costs.fees), for_costs=for_costs)
-    )
+    state.attempt(lambda setting: replace(setting, costs=Costs(missed, alarm, setting.costs.fees), for_costs=for_costs))
 
 
 def _set_fees(scale: float) -> None:
@@ -181,7 +183,7 @@ def _set_fees(scale: float) -> None:
     usual = state.usual().costs.fees
     wanted = st.session_state[FEES]
 
-    def made(setting: Setting) -> Setting:
+    def made(setting: DaySetting) -> DaySetting:
         fees = [fee * wanted / scale for fee in setting.costs.fees] if scale else [fee * wanted for fee in usual]
         return replace(setting, costs=replace(setting.costs, fees=tuple(round(fee, 6) for fee in fees)))
 

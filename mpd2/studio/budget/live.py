@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from mpd2.evaluation.intervals import Estimate
 from mpd2.planning import changes
 from mpd2.planning.budget_sweep import SHOWN, STEPS, has_course
-from mpd2.planning.day import Setting, in_words
+from mpd2.planning.day import DaySetting, in_words
 from mpd2.planning.dayplan import DayPlan
 from mpd2.present.charts import budget as figures
 from mpd2.present.charts.kit.drawing import Drawing
@@ -55,7 +55,7 @@ def _follow(about: Scenario, day: int, live: bool, left: DeltaGenerator, right: 
     """What follows the hand from the server; all that stays as it is is drawn elsewhere, once."""
     here = state.course()
     before, now = (budget_store.day(about, setting) for setting in (here.before, here.now))
-    known = budget_store.in_passing(about, here.now) if here.moving else budget_store.told(about, here.now).figures
+    known = budget_store.in_passing(about, here.now) if here.moving else budget_store.measure(about, here.now).figures
     with left:
         widgets.bare_chart(_curve(about, before, now, known), key=CURVE, alt_text=texts.CURVE_ALT)
     with right:
@@ -71,7 +71,7 @@ def explain(about: Scenario) -> None:
     notes = [texts.CURVE + (texts.TRAINED if budget_store.has_trained(about, setting) else texts.NO_TRAINED)]
     if best is not None and best.split != about.split:
         notes[0] += texts.HINDSIGHT.format(told=f"{_percent(known.budget)} at {known.value:.3f}")
-    notes.append(texts.LOAD + (texts.LATER if budget_store.desk_for(about, setting).endings is not None else ""))
+    notes.append(texts.LOAD + (texts.LATER if budget_store.desk_for(about, setting).continuations is not None else ""))
     notes.append((texts.TOGETHER.format(members=members) if members > 1 else "") + texts.ORDER)
     for note in notes:
         st.caption(note)
@@ -128,7 +128,7 @@ def _share(now: DayPlan) -> float:
     return now.share if budget is None else budget
 
 
-def _label(setting: Setting) -> str:
+def _label(setting: DaySetting) -> str:
     return "Mean probability of deferral" if setting.limits.soft else "Share of cases sent"
 
 
@@ -172,13 +172,13 @@ def _numbers(about: Scenario, live: bool) -> None:
 def _at_rest(about: Scenario) -> dict[str, list[str]]:
     """What the server says of the setting in force."""
     here = state.course()
-    before, now = (budget_store.told(about, setting) for setting in (here.before, here.now))
+    before, now = (budget_store.measure(about, setting) for setting in (here.before, here.now))
     told, apart = cards.told(before, now, budget_store.asks_on(about, here.now))
     return {"figures": told, "changes": apart}
 
 
 def _curve(about: Scenario, before: DayPlan, now: DayPlan, told: Mapping[str, Estimate]) -> Drawing:
-    was = budget_store.told(about, before.setting).figures
+    was = budget_store.measure(about, before.setting).figures
     places = {figures.NOW: (now.share, told), figures.BEFORE: (before.share, was)}
     return figures.at(budget_store.backdrop(about, now.setting), places)
 
@@ -192,20 +192,22 @@ def _load(about: Scenario, before: DayPlan, now: DayPlan) -> Drawing:
 def _readers(before: DayPlan, now: DayPlan) -> pa.Table:
     manifest, limits = store.cohort().manifest, now.setting.limits
     capacity = limits.capacities(manifest)
-    return pa.table({
-        "name": [reader.name for reader in manifest.readers],
-        "now": now.load,
-        "before": before.load,
-        "at_most": np.where(np.isfinite(capacity), capacity, np.nan),
-        "here": limits.present(manifest),
-    })
+    return pa.table(
+        {
+            "name": [reader.name for reader in manifest.readers],
+            "now": now.load,
+            "before": before.load,
+            "at_most": np.where(np.isfinite(capacity), capacity, np.nan),
+            "here": limits.present(manifest),
+        }
+    )
 
 
 def _files(about: Scenario, left: DeltaGenerator, right: DeltaGenerator) -> None:
     """The charts to take away; nobody can while the hand is on the slider."""
     here = state.course()
     before, now = (budget_store.day(about, setting) for setting in (here.before, here.now))
-    known = budget_store.told(about, here.now).figures
+    known = budget_store.measure(about, here.now).figures
     with left:
         widgets.files(lambda: _curve(about, before, now, known), budget_store.curve(about, here.now), CURVE)
     with right:

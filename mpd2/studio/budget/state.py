@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import streamlit as st
 
 from mpd2.core.errors import UserError
-from mpd2.planning.day import NAMES, Setting, from_query
+from mpd2.planning.day import NAMES, DaySetting, from_query
 from mpd2.studio.shell import store
 
 COURSE, KEPT, REFUSED = "budget_course", "budget_kept", "budget_refused"
@@ -16,39 +16,39 @@ COURSE, KEPT, REFUSED = "budget_course", "budget_kept", "budget_refused"
 
 
 @dataclass(frozen=True)
-class Course:
+class SliderState:
     """Where one is, where one was, and whether the hand is still on the slider."""
 
-    now: Setting
-    before: Setting
+    now: DaySetting
+    before: DaySetting
     moving: bool = False
     turn: int = 0  # counts settled changes, so that tables people edit can start afresh
 
-    def to(self, setting: Setting, moving: bool) -> Course:
+    def to(self, setting: DaySetting, moving: bool) -> SliderState:
         """One step on; a drag is one step however many settings it passes."""
         before = self.before if self.moving else self.now
-        return Course(setting, before, moving, self.turn + (not moving))
+        return SliderState(setting, before, moving, self.turn + (not moving))
 
 
-def usual() -> Setting:
+def usual() -> DaySetting:
     """The manifest's costs and no limits."""
-    return Setting(store.cohort().manifest.default_costs())
+    return DaySetting(store.cohort().manifest.default_costs())
 
 
-def course() -> Course:
+def course() -> SliderState:
     """Where this visit is; at first where the link says."""
     if COURSE not in st.session_state:
         st.session_state[COURSE] = _from_link()
-    known: Course = st.session_state[COURSE]
+    known: SliderState = st.session_state[COURSE]
     return known
 
 
-def now() -> Setting:
+def now() -> DaySetting:
     """The setting in force."""
     return course().now
 
 
-def change(setting: Setting, moving: bool = False) -> None:
+def change(setting: DaySetting, moving: bool = False) -> None:
     """Go on to another setting; the link follows once the hand is off the slider."""
     here = course()
     if setting != here.now or moving != here.moving:
@@ -56,7 +56,7 @@ def change(setting: Setting, moving: bool = False) -> None:
     st.session_state.pop(REFUSED, None)
 
 
-def attempt(make: Callable[[Setting], Setting]) -> None:
+def attempt(make: Callable[[DaySetting], DaySetting]) -> None:
     """Go on to what is made of the setting in force; what cannot be is refused with the reason."""
     try:
         change(make(now()))
@@ -69,9 +69,9 @@ def keep() -> None:
     st.session_state[KEPT] = now()
 
 
-def kept() -> Setting | None:
+def kept() -> DaySetting | None:
     """The setting kept as A."""
-    known: Setting | None = st.session_state.get(KEPT)
+    known: DaySetting | None = st.session_state.get(KEPT)
     return known
 
 
@@ -91,10 +91,10 @@ def write_link() -> None:
             del st.query_params[name]
 
 
-def _from_link() -> Course:
+def _from_link() -> SliderState:
     try:
         setting = from_query(st.query_params.to_dict(), store.cohort().manifest)
     except UserError as error:
         st.session_state[REFUSED] = f"The link could not be followed. {error}"
         setting = usual()
-    return Course(setting, setting)
+    return SliderState(setting, setting)

@@ -15,18 +15,18 @@ import pandas as pd
 
 from mpd2.core.arrays import Bools, Floats
 from mpd2.core.costs import Costs
-from mpd2.core.error_rates import Errors, expected_costs
+from mpd2.core.error_rates import ErrorRates, expected_costs
 from mpd2.core.errors import EmptyCohort, UserError
 from mpd2.core.policy import mean_policy
 from mpd2.evaluation.intervals import Estimate, observed
 from mpd2.evaluation.metrics import METRICS
-from mpd2.methods import endings_of, policy_of
+from mpd2.methods import continuations_of, policy_of
 from mpd2.planning import dayplan
-from mpd2.planning.budget_sweep import STEPS, Course, course_of, has_course
-from mpd2.planning.day import Setting
+from mpd2.planning.budget_sweep import STEPS, BudgetSweep, course_of, has_course
+from mpd2.planning.day import DaySetting
 from mpd2.planning.dayplan import DayPlan, Judged
-from mpd2.planning.desk import FINE, Desk, cheapest, desk_of, for_costs, most_urgent, operating_curve
 from mpd2.planning.limits import Limits
+from mpd2.planning.ranked_cases import FINE, RankedCases, cheapest, desk_of, for_costs, most_urgent, operating_curve
 from mpd2.planning.recosting import savings
 from mpd2.present.charts import budget as figures
 from mpd2.present.charts.kit.drawing import Drawing
@@ -51,74 +51,74 @@ class Optimum:
 
 
 @lru_cache(16)
-def errors(about: Scenario) -> Errors:
+def errors(about: Scenario) -> ErrorRates:
     """How likely everybody is to err on each case of the slice."""
     return store.error_model(about.run).predict(about.slice(store.cohort()))
 
 
 @lru_cache(32)
-def desk(about: Scenario, away: tuple[str, ...], routed: Costs) -> Desk:
+def desk(about: Scenario, away: tuple[str, ...], routed: Costs) -> RankedCases:
     """The worklist of the slice with those who are there, routed for these costs."""
     run, cases = store.run(about.run), about.slice(store.cohort())
     present = Limits(away=away).present(cases.manifest)
     outcome = store.evidence(about).outcomes[about.run]
     if outcome.policy is None:
         raise UserError(f"run {about.run}: it keeps no policy; make the run anew")
-    if outcome.endings is None:
+    if outcome.continuations is None:
         saving = savings(errors(about), run.costs)
         own = desk_of(mean_policy(outcome.policy), cases, run.rule, present, saving=saving)
         return own if routed == run.costs else for_costs(own, errors(about), run.costs, routed)
     if present.all() and routed == run.costs:
-        return desk_of(mean_policy(outcome.policy), cases, run.rule, present, outcome.endings.together())
+        return desk_of(mean_policy(outcome.policy), cases, run.rule, present, outcome.continuations.together())
     # What a method asks next depends on who is there and on the costs: it decides anew.
     wanted, there = replace(run, costs=routed), cases.with_available(present)
-    endings = endings_of(wanted, there)
+    continuations = continuations_of(wanted, there)
     policy = mean_policy(policy_of(wanted, there))
-    return desk_of(policy, there, run.rule, present, endings and endings.together())
+    return desk_of(policy, there, run.rule, present, continuations and continuations.together())
 
 
-def routed_costs(about: Scenario, setting: Setting) -> Costs:
+def routed_costs(about: Scenario, setting: DaySetting) -> Costs:
     """The costs that cases are routed for: the run's own unless asked otherwise."""
     return setting.costs if setting.for_costs else store.run(about.run).costs
 
 
-def desk_for(about: Scenario, setting: Setting) -> Desk:
+def desk_for(about: Scenario, setting: DaySetting) -> RankedCases:
     """The worklist a setting is about."""
     return desk(about, setting.limits.away, routed_costs(about, setting))
 
 
-def urgent(about: Scenario, setting: Setting) -> Bools:
+def urgent(about: Scenario, setting: DaySetting) -> Bools:
     """Which cases may use the reserve, [N]."""
     return most_urgent(errors(about), setting.costs, setting.urgent)
 
 
-def expected(about: Scenario, setting: Setting) -> Floats:
+def expected(about: Scenario, setting: DaySetting) -> Floats:
     """What every action is expected to cost, [N, 1 + M]."""
     return expected_costs(errors(about), setting.costs)
 
 
 @lru_cache(KEPT)
-def day(about: Scenario, setting: Setting) -> DayPlan:
+def day(about: Scenario, setting: DaySetting) -> DayPlan:
     """Who reads what under a setting."""
     chosen = urgent(about, setting) if setting.limits.reserve else None
-    return dayplan.carried_out(desk_for(about, setting), setting, chosen)
+    return dayplan.make_day(desk_for(about, setting), setting, chosen)
 
 
 @lru_cache(KEPT)
-def told(about: Scenario, setting: Setting) -> Judged:
+def measure(about: Scenario, setting: DaySetting) -> Judged:
     """What a setting comes to."""
-    return dayplan.judged(day(about, setting), store.weights(about))
+    return dayplan.measure(day(about, setting), store.weights(about))
 
 
-def in_passing(about: Scenario, setting: Setting) -> Mapping[str, Estimate]:
+def in_passing(about: Scenario, setting: DaySetting) -> Mapping[str, Estimate]:
     """What is shown of a place of the slider while a hand passes over it; from the course, if there is one."""
     limits = setting.limits
     if limits.budget is None or not has_course(limits):
-        return told(about, setting).figures
+        return measure(about, setting).figures
     return _course(about, _kind(setting)).figures.at(round(STEPS * limits.budget))
 
 
-def course(about: Scenario, start: Setting) -> dict[str, str] | None:
+def course(about: Scenario, start: DaySetting) -> dict[str, str] | None:
     """What every place of the slider comes to for a hand that starts from a setting, in the words of `cards`.
 
     None where readers or places can run out: every budget would be an assignment of its own, seconds for all of them.
@@ -128,22 +128,22 @@ def course(about: Scenario, start: Setting) -> dict[str, str] | None:
     return {"figures": _figures_along(about, _kind(start)), "changes": _changes_along(about, start)}
 
 
-def asks_on(about: Scenario, setting: Setting) -> bool:
+def asks_on(about: Scenario, setting: DaySetting) -> bool:
     """Whether a case may have several readings."""
-    return desk_for(about, setting).endings is not None
+    return desk_for(about, setting).continuations is not None
 
 
-def curve(about: Scenario, setting: Setting) -> pd.DataFrame:
+def curve(about: Scenario, setting: DaySetting) -> pd.DataFrame:
     """Cost at every budget, without limits on places."""
     return _curve(about, _kind(setting))
 
 
-def backdrop(about: Scenario, setting: Setting) -> Drawing:
+def backdrop(about: Scenario, setting: DaySetting) -> Drawing:
     """The curve as drawn, with what does not move: the optimum, and routers trained for a budget."""
     return _backdrop(about, _kind(setting))
 
 
-def optimum(about: Scenario, setting: Setting) -> Optimum | None:
+def optimum(about: Scenario, setting: DaySetting) -> Optimum | None:
     """The cheapest budget on the val cases of the same cohorts, not on those it is judged by; none without any."""
     try:
         return _optimum(replace(about, split=VAL), _kind(setting))
@@ -151,24 +151,24 @@ def optimum(about: Scenario, setting: Setting) -> Optimum | None:
         return None
 
 
-def hindsight(about: Scenario, setting: Setting) -> Optimum:
+def hindsight(about: Scenario, setting: DaySetting) -> Optimum:
     """The cheapest budget on the slice itself, known only afterwards."""
     return _optimum(about, _kind(setting))
 
 
 @lru_cache(64)
-def cohorts(about: Scenario, before: Setting, after: Setting) -> pd.DataFrame:
+def cohorts(about: Scenario, before: DaySetting, after: DaySetting) -> pd.DataFrame:
     """What a change of setting does to each cohort."""
     cases = about.slice(store.cohort())
-    return dayplan.by_cohort(told(about, before).day, told(about, after).day, cases, store.weights(about))
+    return dayplan.by_cohort(measure(about, before).day, measure(about, after).day, cases, store.weights(about))
 
 
 @lru_cache(16)
 def small_curves(about: Scenario) -> dict[str, list[float]]:
     """What SPARKS come to as more cases are sent, from none to all, at the run's own costs."""
-    usual = Setting(store.run(about.run).costs)
+    usual = DaySetting(store.run(about.run).costs)
     known = desk_for(about, usual)
-    days = [dayplan.carried_out(known, usual.with_budget(share)) for share in np.linspace(0, 1, SPARK_POINTS)]
+    days = [dayplan.make_day(known, usual.with_budget(share)) for share in np.linspace(0, 1, SPARK_POINTS)]
     counted = np.array([observed(each.tally) for each in days])  # [P, metrics]
     busiest = [each.load.max() / each.readings if each.readings else np.nan for each in days]
     return {name: counted[:, METRICS.index(name)].tolist() for name in SPARKS} | {"Top1": busiest}
@@ -179,7 +179,7 @@ def members(about: Scenario) -> int:
     return store.run(about.run).members
 
 
-def _kind(setting: Setting) -> Setting:
+def _kind(setting: DaySetting) -> DaySetting:
     """What a curve depends on: roster, costs and the kind of budget, but no places and no number."""
     limits = setting.limits
     kind = Limits(budget=1.0, soft=limits.soft, by_cohort=limits.by_cohort, away=limits.away)
@@ -187,34 +187,34 @@ def _kind(setting: Setting) -> Setting:
 
 
 @lru_cache(COURSES)
-def _course(about: Scenario, kind: Setting) -> Course:
+def _course(about: Scenario, kind: DaySetting) -> BudgetSweep:
     return course_of(desk_for(about, kind), kind, store.weights(about))
 
 
 @lru_cache(64)
-def _figures_along(about: Scenario, kind: Setting) -> str:
+def _figures_along(about: Scenario, kind: DaySetting) -> str:
     return cards.figures_along(_course(about, kind), asks_on(about, kind))
 
 
 @lru_cache(64)
-def _changes_along(about: Scenario, start: Setting) -> str:
-    return cards.changes_along(_course(about, _kind(start)), told(about, start))
+def _changes_along(about: Scenario, start: DaySetting) -> str:
+    return cards.changes_along(_course(about, _kind(start)), measure(about, start))
 
 
 @lru_cache(64)
-def _curve(about: Scenario, kind: Setting) -> pd.DataFrame:
+def _curve(about: Scenario, kind: DaySetting) -> pd.DataFrame:
     return operating_curve(desk_for(about, kind), kind.limits, kind.costs, store.weights(about))
 
 
 @lru_cache(64)
-def _optimum(about: Scenario, kind: Setting) -> Optimum:
+def _optimum(about: Scenario, kind: DaySetting) -> Optimum:
     known = desk_for(about, kind)
     best = cheapest(operating_curve(known, kind.limits, kind.costs, points=FINE))
     return Optimum(float(best["budget"]), float(best["value"]), about.split, len(known.cohort))
 
 
 @lru_cache(64)
-def _backdrop(about: Scenario, kind: Setting) -> Drawing:
+def _backdrop(about: Scenario, kind: DaySetting) -> Drawing:
     rows, best = _curve(about, kind), optimum(about, kind)
     place = None
     if best is not None:
@@ -232,12 +232,12 @@ def longest_list(about: Scenario, away: tuple[str, ...], routed: Costs) -> int:
     return int(np.bincount(first, minlength=1).max())
 
 
-def has_trained(about: Scenario, setting: Setting) -> bool:
+def has_trained(about: Scenario, setting: DaySetting) -> bool:
     """Whether routers trained for a budget were judged on these cases by these costs."""
     return about.is_whole and setting.costs == store.cohort().manifest.default_costs()
 
 
-def trained_for_budgets(about: Scenario, setting: Setting) -> pd.DataFrame | None:
+def trained_for_budgets(about: Scenario, setting: DaySetting) -> pd.DataFrame | None:
     """The study's routers that were trained for a budget; none where they were judged on other cases or costs.
 
     Columns: method, title, deferral (hard), metric, value, low, high.

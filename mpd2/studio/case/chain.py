@@ -9,7 +9,7 @@ from mpd2.core.cohort import UNKNOWN
 from mpd2.core.policy import choose
 from mpd2.evaluation import hardstop
 from mpd2.evaluation.explain import WORDS
-from mpd2.evaluation.hardstop import LEVEL, Limits
+from mpd2.evaluation.hardstop import LEVEL, StopThresholds
 from mpd2.methods.plus import asking
 from mpd2.methods.plus.method import Plus, outlook_of
 from mpd2.studio.case import store
@@ -95,7 +95,7 @@ def chain(facts: Facts) -> None:
 
 
 @st.cache_resource(show_spinner=False)
-def _limits() -> Limits:
+def _limits() -> StopThresholds:
     return hardstop.fit_limits(store.train())
 
 

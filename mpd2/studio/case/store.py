@@ -11,7 +11,7 @@ import streamlit as st
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.error_rates import Errors, expected_costs
+from mpd2.core.error_rates import ErrorRates, expected_costs
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Policy
 from mpd2.core.runs import Run
@@ -70,8 +70,8 @@ def listing(about: Scenario) -> pd.DataFrame:
     """The worklist of the slice, in the table's order."""
     facts = store.evidence(about)
     expected = _expected(about.run, facts.cohort, store.error_model(about.run).predict(facts.cohort), facts.costs)
-    endings = facts.outcomes[about.run].endings
-    return worklist.worklist(_policy(about), facts.cohort, store.run(about.run).rule, expected, endings)
+    continuations = facts.outcomes[about.run].continuations
+    return worklist.worklist(_policy(about), facts.cohort, store.run(about.run).rule, expected, continuations)
 
 
 def facts(about: Scenario, case_id: str) -> Facts:
@@ -120,7 +120,7 @@ def similar(run_name: str, case_id: str) -> pd.DataFrame:
     return explain.similar_cases(store.run(run_name), _case(case_id), train(), NEIGHBOURS)
 
 
-def _expected(run_name: str, cohort: Cohort, errors: Errors, costs: Costs) -> Floats:
+def _expected(run_name: str, cohort: Cohort, errors: ErrorRates, costs: Costs) -> Floats:
     """What every action is expected to cost, [N, 1 + M]: by the run's own posterior where it goes on from there."""
     expected, run = expected_costs(errors, costs), store.run(run_name)
     if run.method != Plus.key:

@@ -38,7 +38,8 @@ input:focus-visible { outline: 2px solid var(--st-primary-color); outline-offset
 .ends { display: flex; justify-content: space-between; font-size: 0.75rem; opacity: 0.75; }
 """
 
-JS = """
+JS = (
+    """
 const known = new WeakMap();
 
 export default function ({ data, parentElement, setStateValue }) {
@@ -118,7 +119,11 @@ export default function ({ data, parentElement, setStateValue }) {
   };
   return () => clearTimeout(here.timer);
 }
-""".replace("EVERY", str(EVERY)).replace("PATIENCE", str(PATIENCE)).replace("REST", str(REST)).replace("HEARD", HEARD)
+""".replace("EVERY", str(EVERY))
+    .replace("PATIENCE", str(PATIENCE))
+    .replace("REST", str(REST))
+    .replace("HEARD", HEARD)
+)
 
 _slider = st.components.v2.component(NAME, html=HTML, css=CSS, js=JS)
 

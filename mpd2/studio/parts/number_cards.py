@@ -45,7 +45,8 @@ CSS = """
 }
 """
 
-JS = """
+JS = (
+    """
 const known = new WeakMap();
 const TEXTS = 3;  // of a number's figure, and of its change
 
@@ -120,7 +121,10 @@ export default function ({ data, parentElement }) {
   show();
   return () => window.removeEventListener("HEARD", here.hear);
 }
-""".replace("HEARD", HEARD).replace('"LINE"', repr(LINE)).replace('"CELL"', repr(CELL))
+""".replace("HEARD", HEARD)
+    .replace('"LINE"', repr(LINE))
+    .replace('"CELL"', repr(CELL))
+)
 
 _cards = st.components.v2.component("mpd2_number_cards", html=HTML, css=CSS, js=JS)
 TONES = {BETTER_WORD: "good", WORSE_WORD: "bad"}

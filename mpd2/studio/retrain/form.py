@@ -18,7 +18,7 @@ from mpd2.studio.shell import store
 from mpd2.training import form_fields
 from mpd2.training.config import PRESETS, Config, parse_config
 from mpd2.training.devices import DEVICES, describe_devices
-from mpd2.training.form_fields import BUDGET, DECAY, GSDP, MORE, RANK, SIMPLE, Setting
+from mpd2.training.form_fields import BUDGET, DECAY, GSDP, MORE, RANK, SIMPLE, Field
 
 CHOSEN_JOB = "retrain_job"
 PRESET = "preset-"  # begins the name of a preset that people kept
@@ -105,7 +105,7 @@ def _wish(start: orders.Start, grid: bool, title: str) -> tuple[orders.Wish, int
     return orders.Wish(start, start.config.but(**changes), costs, device, title), seeds, budgets
 
 
-def _switchable(setting: Setting, config: Config, place: str, must: bool) -> Any:
+def _switchable(setting: Field, config: Config, place: str, must: bool) -> Any:
     """A weight that can be switched off; in a grid it cannot, as the grid does that itself."""
     value = form_fields.value_of(config, setting.path)
     name = {GSDP: "GSDP", RANK: "Rank-JS", BUDGET: "Budget"}[setting.path]
@@ -156,7 +156,7 @@ def _costs_and_device(costs: Costs, place: str) -> tuple[Costs, str]:
     return Costs(missed, alarmed, costs.fees), chosen
 
 
-def _field(setting: Setting, config: Config, place: str) -> Any:
+def _field(setting: Field, config: Config, place: str) -> Any:
     value = form_fields.value_of(config, setting.path)
     if setting.choices:
         return st.segmented_control(setting.label, setting.choices, default=value, required=True,
@@ -164,7 +164,7 @@ def _field(setting: Setting, config: Config, place: str) -> Any:
     return _number(setting, value, place)
 
 
-def _number(setting: Setting, value: float, place: str, disabled: bool = False) -> float:
+def _number(setting: Field, value: float, place: str, disabled: bool = False) -> float:
     """A number as the configuration has it; a run's own value may lie outside of what is usually offered."""
     kind = int if setting.whole else float
     return st.number_input(

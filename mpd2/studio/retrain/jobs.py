@@ -56,7 +56,7 @@ def live(job: Job) -> None:
 def _list(place: Workshop) -> None:
     """One row a job, the newest first; the page is run anew when one of them ends."""
     try:
-        queue.tend(place)
+        queue.maintain(place)
         jobs = all_jobs(place)
         known = [(job, job.order, job.status) for job in reversed(jobs)]
     except UserError as error:

@@ -174,7 +174,7 @@ def _together(outcome: Outcome, cohort: Cohort) -> Decisions:
     """What the routers decide as one; a method without a soft policy has a single member."""
     if outcome.policy is None:
         return Decisions(outcome.decisions.consulted[0], outcome.decisions.label[0])
-    return decided_together(outcome.policy, cohort, outcome.rule, outcome.endings)
+    return decided_together(outcome.policy, cohort, outcome.rule, outcome.continuations)
 
 
 # ---------------------------------------------------------------------------------- what buttons do
@@ -205,7 +205,7 @@ def _delete(name: str) -> None:
 
 def _keep_cell(name: str, cell: str) -> None:
     run, taken = store.run(name), {store.run_title(other) for other in store.run_names()}
-    title = own_runs.unique(f"{store.run_title(name)}: {cell}"[: LONGEST], taken)
+    title = own_runs.unique(f"{store.run_title(name)}: {cell}"[:LONGEST], taken)
     try:
         policy = load_predictions(store.run_folder(name), run, store.cohort())
         own_runs.keep_cell(name.removeprefix(store.OWN), run, policy, cell, title, store.cohort(), Workshop.here())

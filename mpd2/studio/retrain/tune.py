@@ -16,7 +16,7 @@ from mpd2.lab.jobs.search import keep_preset
 from mpd2.lab.tuning import tables
 from mpd2.lab.tuning.score import CRITERIA
 from mpd2.lab.tuning.storage import connect
-from mpd2.lab.tuning.study import Plan, best_trial, load_study, trial_config
+from mpd2.lab.tuning.study import SearchPlan, best_trial, load_study, trial_config
 from mpd2.present.charts import tuning as figures
 from mpd2.present.charts.kit.drawing import Drawing
 from mpd2.studio.parts import widgets
@@ -92,7 +92,7 @@ def _study(name: str, place: Workshop) -> None:
     _charts(study, trials)
 
 
-def _best(study: Study, its_plan: Plan, trials: pd.DataFrame, place: Workshop) -> None:
+def _best(study: Study, its_plan: SearchPlan, trials: pd.DataFrame, place: Workshop) -> None:
     """The best trial, and how to go on with it."""
     try:
         best = best_trial(study)

@@ -15,7 +15,7 @@ from mpd2.core.error_rates import ErrorModel
 from mpd2.core.files import ROOT
 from mpd2.core.policy import route
 from mpd2.core.reading import load_cohort
-from mpd2.core.runs import CONFIG, Run, load_endings, load_errors, load_predictions, load_run
+from mpd2.core.runs import CONFIG, Run, load_continuations, load_errors, load_predictions, load_run
 from mpd2.evaluation import curves, tables
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import resample_weights
@@ -30,7 +30,7 @@ from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.claims import OF_THE_OBJECTIVE, Finding
 from mpd2.study.definition import CONTENDERS, PAPER_RUN, ROUTERS
 from mpd2.study.sentences import resplit_words, transfer_words
-from mpd2.study.tables import Figures, read_table
+from mpd2.study.tables import StudyTables, read_table
 
 DATA = ROOT / "data"
 RUNS = DATA / "runs"
@@ -153,7 +153,7 @@ def table(name: str, scenario: Scenario) -> pd.DataFrame:
 def answer(scenario: Scenario) -> Answer:
     """Whether the run is worth it on the slice, in words."""
     told = {name: table(name, scenario) for name in ("overall", "paired", "collapse")}
-    return headlines.answer(Figures(told, cohort().manifest), scenario.run)
+    return headlines.answer(StudyTables(told, cohort().manifest), scenario.run)
 
 
 @st.cache_data(show_spinner="Counting …", max_entries=64)
@@ -173,14 +173,14 @@ def ablation(name: str) -> pd.DataFrame:
 @st.cache_resource(show_spinner=False)
 def terms() -> tuple[Finding, ...]:
     """What came of each claim about the terms of the objective, in the order of the claims."""
-    told = Figures({name: ablation(name) for name in (*ABLATIONS, "effects")}, cohort().manifest)
+    told = StudyTables({name: ablation(name) for name in (*ABLATIONS, "effects")}, cohort().manifest)
     return tuple(claim.check(told, PAPER_RUN) for claim in OF_THE_OBJECTIVE)
 
 
 @st.cache_resource(show_spinner=False)
 def elsewhere() -> tuple[str, str]:
     """What other splits of the cases and new cohorts come to, in words."""
-    told = Figures({name: ablation(name) for name in ELSEWHERE}, cohort().manifest)
+    told = StudyTables({name: ablation(name) for name in ELSEWHERE}, cohort().manifest)
     return headlines.in_words(resplit_words(told)), headlines.in_words(transfer_words(told))
 
 
@@ -198,7 +198,7 @@ def _deployable(facts: Evidence) -> Evidence:
 def _outcome(name: str, cases: Cohort) -> Outcome:
     known = run(name)
     policy = load_predictions(run_folder(name), known, cases)
-    endings = load_endings(run_folder(name), known, cases)
+    continuations = load_continuations(run_folder(name), known, cases)
     published = CONTENDERS[name].published if name in CONTENDERS else None
-    made = route(policy, cases, known.rule, endings)
-    return Outcome(run_title(name), published, made, policy, known.rule, endings)
+    made = route(policy, cases, known.rule, continuations)
+    return Outcome(run_title(name), published, made, policy, known.rule, continuations)

@@ -13,9 +13,7 @@ AROUND = 110  # height of title and axis
 FEWEST = 7  # lines there is room for, so that short ones side by side are alike
 
 
-def forest(
-    rows: pd.DataFrame, axis: str, title: str, zero: bool = False, published: str = "in the paper"
-) -> Figure:
+def forest(rows: pd.DataFrame, axis: str, title: str, zero: bool = False, published: str = "in the paper") -> Figure:
     """A dot and its interval for each row, in the rows' order; where there is another figure, a hollow mark.
 
     `rows`: title, value, low, high, n, colour, shape, and published where there is one (NaN where not), which is what

@@ -16,13 +16,13 @@ from scipy.special import expit, logit
 from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.error_rates import Errors, expected_costs
-from mpd2.core.policy import Endings, Policy, Rule, act, preferences
+from mpd2.core.error_rates import ErrorRates, expected_costs
+from mpd2.core.policy import Continuations, Policy, Rule, apply_actions, preferences
 from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.intervals import percentiles
 from mpd2.evaluation.metrics import COUNTS, each_metric, tally
 from mpd2.planning.limits import Limits
-from mpd2.planning.plan import Plan, cases_at, plan, plan_either, soft_price, strata
+from mpd2.planning.plan import Plan, cases_at, plan, plan_for, soft_price, strata
 from mpd2.planning.recosting import exchange_rate, recosted, reordered, savings
 
 POINTS = 51  # budgets a curve is drawn at
@@ -31,14 +31,14 @@ CLOSE = 1e-15  # to certainty, beyond which log-odds are not followed
 
 
 @dataclass(frozen=True, eq=False)
-class Desk:
+class RankedCases:
     """A worklist under a roster, before limits on places."""
 
     cohort: Cohort
     defer: Floats  # [N] d of all members together
     preference: Floats  # [N, M] log-odds of asking each reader against keeping the AI
     order: Floats  # [N, M] the same decisions, and which case is next as a hard budget moves
-    endings: Endings | None = None  # [N]; none where whoever is asked has the last word
+    continuations: Continuations | None = None  # [N]; none where whoever is asked has the last word
 
     def wish(self, soft: bool) -> Floats:
         """By what a soft or a hard budget tells cases and readers apart, [N, M]."""
@@ -55,17 +55,17 @@ def desk_of(
     cohort: Cohort,
     rule: Rule,
     present: Bools,
-    endings: Endings | None = None,
+    continuations: Continuations | None = None,
     saving: Floats | None = None,
-) -> Desk:
+) -> RankedCases:
     """The worklist of one policy, [N], with those readers who are there, [M]; an expected `saving` orders it."""
     under = policy.under(present)
     preference = preferences(under, rule)
     order = preference if saving is None else reordered(preference, saving)
-    return Desk(cohort, under.defer, preference, order, endings)
+    return RankedCases(cohort, under.defer, preference, order, continuations)
 
 
-def for_costs(desk: Desk, errors: Errors, trained: Costs, wanted: Costs) -> Desk:
+def for_costs(desk: RankedCases, errors: ErrorRates, trained: Costs, wanted: Costs) -> RankedCases:
     """The same worklist routed for other costs; d moves by as many log-odds as the best reader's preference."""
     there = np.isfinite(desk.preference)
     rate = exchange_rate(desk.preference, savings(errors, trained))
@@ -75,12 +75,12 @@ def for_costs(desk: Desk, errors: Errors, trained: Costs, wanted: Costs) -> Desk
     return replace(desk, preference=moved, order=reordered(moved, savings(errors, wanted)), defer=desk.soft(-step))
 
 
-def plan_at(desk: Desk, limits: Limits, urgent: Bools | None = None) -> Plan:
+def plan_at(desk: RankedCases, limits: Limits, urgent: Bools | None = None) -> Plan:
     """The plan under limits; as `planning.reroute` where the desk is that of a policy."""
-    return plan_either(desk.preference, desk.order, desk.defer, desk.cohort, limits, urgent)
+    return plan_for(desk.preference, desk.order, desk.defer, desk.cohort, limits, urgent)
 
 
-def soft_deferral(desk: Desk, limits: Limits, made: Plan) -> Floats:
+def soft_deferral(desk: RankedCases, limits: Limits, made: Plan) -> Floats:
     """The probability of deferral of each case, [N], at the price by which the policy alone would send as many."""
     if limits.soft or not made.price.any():
         return desk.soft(made.price)
@@ -88,7 +88,7 @@ def soft_deferral(desk: Desk, limits: Limits, made: Plan) -> Floats:
     return desk.soft(plan(desk.preference, desk.cohort, Limits(budget=sent)).price)
 
 
-def most_urgent(errors: Errors, costs: Costs, cases: int) -> Bools:
+def most_urgent(errors: ErrorRates, costs: Costs, cases: int) -> Bools:
     """The cases that are expected to cost most if the AI decides them, [N]; equal ones in the order of the table."""
     order = np.argsort(-expected_costs(errors, costs)[:, 0], kind="stable")
     urgent = np.zeros(len(order), bool)
@@ -97,7 +97,7 @@ def most_urgent(errors: Errors, costs: Costs, cases: int) -> Bools:
 
 
 def operating_curve(
-    desk: Desk, limits: Limits, costs: Costs, weights: Floats | None = None, points: int = POINTS
+    desk: RankedCases, limits: Limits, costs: Costs, weights: Floats | None = None, points: int = POINTS
 ) -> pd.DataFrame:
     """Every cost at budgets from none to all, of the kind the limits say and without limits on places.
 
@@ -112,19 +112,21 @@ def operating_curve(
     ends = np.full((2, *value.shape), np.nan) if weights is None else percentiles(np.moveaxis(costed[:, 1:], 1, 0))
     sent = counts[COUNTS.index("deferred"), :, 0].astype(np.int64)
     rows = pd.DataFrame(list(product(range(points), COSTS)), columns=["point", "metric"])
-    return pd.DataFrame({
-        "budget": budgets[rows["point"]],
-        "sent": sent[rows["point"]],
-        "metric": rows["metric"],
-        "value": value.ravel(),
-        "low": ends[0].ravel(),
-        "high": ends[1].ravel(),
-        "n": len(desk.cohort),
-    })
+    return pd.DataFrame(
+        {
+            "budget": budgets[rows["point"]],
+            "sent": sent[rows["point"]],
+            "metric": rows["metric"],
+            "value": value.ravel(),
+            "low": ends[0].ravel(),
+            "high": ends[1].ravel(),
+            "n": len(desk.cohort),
+        }
+    )
 
 
 def counts_along(
-    desk: Desk, limits: Limits, costs: Costs, weights: Floats, budgets: Floats, prices: Floats | None = None
+    desk: RankedCases, limits: Limits, costs: Costs, weights: Floats, budgets: Floats, prices: Floats | None = None
 ) -> Floats:
     """COUNTS at every budget under R weightings of the cases, [R, N] -> [C, P, R], without limits on places.
 
@@ -147,12 +149,12 @@ def cheapest(curve: pd.DataFrame) -> pd.Series[float]:
     return total.iloc[int(total["value"].argmin())]
 
 
-def soft_prices(desk: Desk, limits: Limits, budgets: Floats) -> Floats:
+def soft_prices(desk: RankedCases, limits: Limits, budgets: Floats) -> Floats:
     """The price of each case at soft budgets, [P, N]."""
     return np.array([soft_price(desk.defer, share, strata(desk.cohort, limits)) for share in budgets])
 
 
-def _entries(desk: Desk, limits: Limits, budgets: Floats, prices: Floats | None) -> Ints:
+def _entries(desk: RankedCases, limits: Limits, budgets: Floats, prices: Floats | None) -> Ints:
     """The first of the budgets at which each case is sent, [N]; as many as there are where none is large enough."""
     best = desk.wish(limits.soft).max(-1)
     if limits.soft:
@@ -166,12 +168,12 @@ def _entries(desk: Desk, limits: Limits, budgets: Floats, prices: Floats | None)
     return np.where(np.isfinite(best), (room[:, stratum] <= rank).sum(0), len(budgets))
 
 
-def _amounts(desk: Desk, limits: Limits, costs: Costs) -> tuple[Floats, Floats]:
+def _amounts(desk: RankedCases, limits: Limits, costs: Costs) -> tuple[Floats, Floats]:
     """The COUNTS of each case if it is kept, and how much more if it is sent, [N, C] each."""
     wish = desk.wish(limits.soft)
     sent = np.where(np.isfinite(wish).any(-1), wish.argmax(-1) + 1, 0)
     kept, asked = (
-        tally(desk.cohort, act(action, desk.cohort, desk.endings), costs).cases
+        tally(desk.cohort, apply_actions(action, desk.cohort, desk.continuations), costs).cases
         for action in (np.zeros_like(sent), sent)
     )
     return kept, asked - kept

@@ -33,7 +33,7 @@ FOUND = ("n", *METRICS, UNHEARD)
 
 
 @dataclass(frozen=True)
-class Deal:
+class Resplit:
     """A resplit of the table by its number and, if a cohort is to be new, which one and how many cases are known."""
 
     number: int
@@ -52,11 +52,11 @@ class Deal:
 
 
 @dataclass(frozen=True)
-class Round:
+class Experiment:
     """A contender's run name and the deal it plays with."""
 
     method: str
-    deal: Deal
+    deal: Resplit
 
     @property
     def title(self) -> str:
@@ -65,7 +65,7 @@ class Round:
 
 
 @dataclass(frozen=True)
-class Ledger:
+class ExperimentCache:
     """What rounds of a study's contenders found, each with the same few seeds."""
 
     study: Study
@@ -76,15 +76,15 @@ class Ledger:
         """Where what was found is kept; it is only needed on the way."""
         return self.study.workshop / "rounds"
 
-    def path(self, one: Round) -> Path:
+    def path(self, one: Experiment) -> Path:
         """Where a round's findings are kept: a round of other seeds, settings or cases has another place."""
         return self._path(one, one.deal.of(self.study.cohort))
 
-    def missing(self, rounds: Iterable[Round]) -> list[Round]:
+    def missing(self, rounds: Iterable[Experiment]) -> list[Experiment]:
         """The rounds still to be played."""
         return [one for one in dict.fromkeys(rounds) if not _is_sound(self.path(one))]
 
-    def play(self, one: Round) -> None:
+    def play(self, one: Experiment) -> None:
         """Fit, judge and keep; all or nothing."""
         dealt = one.deal.of(self.study.cohort)
         rows = judged(self._method(one.method), dealt, self.study.costs, self.seeds)
@@ -96,12 +96,12 @@ class Ledger:
         for draft in self.folder.glob(".*"):
             draft.unlink()
 
-    def found(self, rounds: Iterable[Round]) -> pd.DataFrame:
+    def found(self, rounds: Iterable[Experiment]) -> pd.DataFrame:
         """What rounds found, mean over members: method, number, new, local, cohort ("all" or its key) and FOUND."""
         parts = [self._read(one) for one in rounds]
         return pd.concat(parts, ignore_index=True)
 
-    def _read(self, one: Round) -> pd.DataFrame:
+    def _read(self, one: Experiment) -> pd.DataFrame:
         path = self.path(one)
         if not _is_sound(path):
             raise UserError(f"{one.title}: not played yet; `python -m mpd2 resplit` plays it")
@@ -111,7 +111,7 @@ class Ledger:
         deal = {"method": one.method, "number": one.deal.number, "new": one.deal.new, "local": one.deal.local}
         return pd.concat([pd.DataFrame([deal] * len(means)), means], axis=1)
 
-    def _path(self, one: Round, dealt: Cohort) -> Path:
+    def _path(self, one: Experiment, dealt: Cohort) -> Path:
         recipe = short_hash([RECIPE, repr(self._method(one.method)), self.seeds, dealt.fingerprint])
         return self.folder / f"{one.method}-{recipe}.json"
 

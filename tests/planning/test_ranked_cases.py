@@ -18,9 +18,18 @@ from mpd2.core.policy import RULES, Policy
 from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.intervals import percentiles, resample_weights
 from mpd2.evaluation.metrics import METRICS, metrics_of, tally
-from mpd2.planning.desk import Desk, cheapest, desk_of, for_costs, most_urgent, operating_curve, plan_at, soft_deferral
 from mpd2.planning.limits import Limits
 from mpd2.planning.plan import reroute
+from mpd2.planning.ranked_cases import (
+    RankedCases,
+    cheapest,
+    desk_of,
+    for_costs,
+    most_urgent,
+    operating_curve,
+    plan_at,
+    soft_deferral,
+)
 
 EVERY_RULE = pytest.mark.parametrize("rule", RULES)
 POINTS = 11
@@ -35,9 +44,9 @@ def random_policy(cohort: Cohort, seed: int = 0) -> Policy:
     return Policy.from_scores(2 * scores, cohort.available)
 
 
-def costs_of(desk: Desk, limits: Limits, costs: Costs) -> list[float]:
+def costs_of(desk: RankedCases, limits: Limits, costs: Costs) -> list[float]:
     """The COSTS of routing under limits."""
-    counts = tally(desk.cohort, plan_at(desk, limits).decisions(desk.cohort, desk.endings), costs).counts
+    counts = tally(desk.cohort, plan_at(desk, limits).decisions(desk.cohort, desk.continuations), costs).counts
     values = dict(zip(METRICS, metrics_of(counts), strict=True))
     return [float(values[name]) for name in COSTS]
 

@@ -143,7 +143,7 @@ def best_actions(preference: Floats) -> Ints:
 
 
 def apply_actions(action: np.ndarray, cohort: Cohort, continuations: Continuations | None = None) -> Decisions:
-    """The decisions of one action a case, [..., N]: whoever acts has the last word, or the method's continuations do."""
+    """The decisions of one action a case, [..., N]: whoever acts has the last word, or the continuations do."""
     if continuations is None:
         words = np.broadcast_to(cohort.action_labels, (*action.shape, 1 + cohort.readers))
         label = np.take_along_axis(words, action[..., None], -1)[..., 0]

@@ -26,7 +26,7 @@ fuzz: $(VENV)/test.stamp  ## Try the properties on new random examples, ROUNDS=2
 
 lint: $(VENV)/test.stamp  ## Lint and check types
 	$(PY) -m ruff check .
-	$(VENV)/bin/lint-imports --quiet
+	$(VENV)/bin/lint-imports --no-logo
 	$(PY) -m mypy --num-workers 2
 
 system:  ## Install the browser and the database of the tests, where Debian has them and we may

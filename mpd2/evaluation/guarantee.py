@@ -12,7 +12,6 @@ other corrections cost the power that a few hundred cases have. The tests hold o
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -168,7 +167,7 @@ def checked(pool: Kept, drawn: Floats, level: float) -> dict[str, float]:
     }
 
 
-def guarantee(calibration: Evidence, judged: Evidence, checks: int, levels: Sequence[float] = LEVELS) -> pd.DataFrame:
+def guarantee(calibration: Evidence, judged: Evidence, checks: int) -> pd.DataFrame:
     """The promise of every method with a soft policy, in each cohort and for each level, and how it fares when checked.
 
     Columns: method, title, cohort, among, what `promise` and `checked` tell, and checks; the pool is all cases given.
@@ -182,7 +181,7 @@ def guarantee(calibration: Evidence, judged: Evidence, checks: int, levels: Sequ
                 continue
             own = kept_cases(calibration, method, among).of(first)
             others = kept_cases(judged, method, among).of(then)
-            for level in levels:
+            for level in LEVELS:
                 found = promise(own, others, level) | checked(own.beside(others), drawn, level)
                 about = {"method": method, "title": outcome.title, "cohort": key, "among": among}
                 rows.append(about | found | {"checks": checks})

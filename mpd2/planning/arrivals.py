@@ -49,30 +49,26 @@ def can_arrive(limits: Limits) -> bool:
     return not (limits.soft or limits.by_cohort or limits.reserve)
 
 
-def decide_on_arrival(
-    preference: Floats, cohort: Cohort, limits: Limits, past: Floats, expected: int | None = None
-) -> Day:
+def decide_on_arrival(preference: Floats, cohort: Cohort, limits: Limits, past: Floats) -> Day:
     """Send or keep each case, [N, M], in the order of the cohort, by prices learned from `past` preferences, [P, M].
 
-    `expected` is how many cases the day is thought to bring; without it the true number. Limits are those of the day:
-    a budget is a share of the expected cases. Reserves and budgets by cohort need the whole worklist and are refused.
+    How many cases the day brings is known. Reserves and budgets by cohort need the whole worklist and are refused.
     """
     if not can_arrive(limits):
         raise UserError("cases on arrival: expected a hard budget for all, without a reserve")
     if not len(past):
         raise UserError("cases on arrival: found no past cases, expected some to learn prices from")
     batch = plan(preference, cohort, limits)
-    day = len(cohort) if expected is None else expected
     places = places_for(cohort, limits, np.zeros(len(cohort), bool))
     room = places.readers.copy()
-    left = places.total if expected is None or limits.budget is None else int(np.floor(limits.budget * day + 0.5))
+    left = places.total
     here = np.where(cohort.available & limits.present(cohort.manifest), preference, -np.inf)
     past = np.where(limits.present(cohort.manifest), past, -np.inf)
 
     action, price = np.zeros(len(cohort), np.int64), np.zeros(len(cohort))
     every = max(len(cohort) // RENEWALS, 1)
     for i in range(len(cohort)):
-        coming = max(day - i, 1)
+        coming = len(cohort) - i
         left = min(left, int(room.sum()))  # a budget nobody has room for must not hurry anybody
         if i % every == 0:
             bar, reader_prices = _prices(past, left, room, coming, places.fill)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -53,24 +51,3 @@ class Limits:
         """How many cases each reader can take, [M]; infinite where nothing is said."""
         known = dict(self.capacity)
         return np.array([known.get(column, np.inf) for column in manifest.columns], float)
-
-    def plain(self) -> dict[str, Any]:
-        """As JSON values."""
-        values = {field.name: getattr(self, field.name) for field in fields(self)}
-        return values | {"capacity": dict(self.capacity), "away": list(self.away)}
-
-
-def parse_limits(values: Mapping[str, Any]) -> Limits:
-    """Limits from JSON values, as `Limits.plain` gives them; an unknown key is an error.
-
-    >>> parse_limits({"budget": 0.3, "capacity": {"reader_1": 20}}).capacity
-    (('reader_1', 20),)
-    """
-    known = [field.name for field in fields(Limits)]
-    unknown = sorted(set(values) - set(known))
-    if unknown:
-        raise UserError(f"limits: found {', '.join(unknown)}, expected some of {', '.join(known)}")
-    made = dict(values)
-    made["capacity"] = tuple(dict(values.get("capacity", {})).items())
-    made["away"] = tuple(values.get("away", ()))
-    return Limits(**made)

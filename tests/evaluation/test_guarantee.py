@@ -88,6 +88,23 @@ def test_the_sequence_is_tested_as_mapie_tests_it(chances: np.ndarray, error: fl
     assert np.flatnonzero(in_sequence(chances, error)).tolist() == theirs.tolist()
 
 
+def test_a_chance_exactly_as_small_as_allowed_is_small_enough() -> None:
+    allowed = (1 - CONFIDENCE) / STARTS
+    assert in_sequence(np.full(len(LIMITS), allowed), 1 - CONFIDENCE).all()
+    assert not in_sequence(np.full(len(LIMITS), np.nextafter(allowed, 1)), 1 - CONFIDENCE).any()
+
+
+def test_a_case_at_a_limit_is_kept_under_it(small_cohort: Cohort) -> None:
+    """Where deferral is as likely as not, log-odds are 0: the limit 0 keeps every case, the one before it none."""
+    half = Policy.from_scores(np.zeros((1, len(small_cohort), 2)), small_cohort.available[:, :1])
+    outcome = Outcome("Even", None, route(half, small_cohort, "staged"), half, "staged")
+    evidence = Evidence(small_cohort, small_cohort.manifest.default_costs(), {"even": outcome})
+    kept = kept_cases(evidence, "even", "kept").inside[:, small_cohort.available[:, 0]]
+    own = LIMITS.tolist().index(0.0)
+    assert kept[own].all()
+    assert not kept[own - 1].any()
+
+
 def test_a_promise_is_judged_on_cases_that_had_no_part_in_it() -> None:
     inside = np.ones((len(LIMITS), 100), bool)
     sound, spoilt = Kept(inside, np.zeros(100, bool)), Kept(inside, np.arange(100) < 30)
@@ -135,6 +152,16 @@ def test_a_check_counts_how_often_the_pool_breaks_the_promise() -> None:
     tight = checked(pool, draws, 0.09)
     assert tight["broken"] == tight["found"] <= 1 - CONFIDENCE
     assert checked(pool, draws, 0.2)["held_out"] == pytest.approx(0.1, abs=0.005)
+
+
+@pytest.mark.parametrize("percent", range(1, 21))
+@pytest.mark.parametrize(("more", "broken"), [(0, 0.0), (1, 1.0)], ids=["exactly", "one more"])
+def test_a_promise_is_broken_by_the_first_miss_above_it_and_not_by_the_last_it_allows(percent, more, broken) -> None:
+    """Every draw calibrates on cases without a miss, so that a limit is found; the pool has exactly the level."""
+    pool = Kept(np.ones((len(LIMITS), 2000), bool), np.arange(2000) < 20 * percent + more)
+    calibration = (np.arange(2000) >= 1000).astype(float)[None]
+    told = checked(pool, calibration, percent / 100)
+    assert (told["found"], told["broken"]) == (1.0, broken)
 
 
 @settings(max_examples=30)

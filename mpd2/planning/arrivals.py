@@ -83,23 +83,23 @@ def decide_on_arrival(preference: Floats, cohort: Cohort, limits: Limits, past: 
     return Day(action, total_worth(preference, action), batch, price)
 
 
-def in_many_orders(desk: RankedCases, past: Floats, limits: Limits, costs: Costs, orders: int) -> pd.DataFrame:
+def in_many_orders(ranked: RankedCases, past: Floats, limits: Limits, costs: Costs, orders: int) -> pd.DataFrame:
     """The same day with its cases in so many orders drawn by chance, and first, as order 0, with all known beforehand.
 
     Columns: order, sent (cases), otherwise (cases that go elsewhere than with all known), regret (the share of the
     plan's worth that is lost; NaN where it has none), and COSTS.
     """
-    best = plan(desk.order, desk.cohort, limits)
+    best = plan(ranked.order, ranked.cohort, limits)
     actions = [best.action]
     for number in range(orders):
-        order = stream(number, Stream.ARRIVAL).permutation(len(desk.cohort))
+        order = stream(number, Stream.ARRIVAL).permutation(len(ranked.cohort))
         action = np.empty_like(best.action)
-        action[order] = decide_on_arrival(desk.order[order], desk.cohort.rows(order), limits, past).action
+        action[order] = decide_on_arrival(ranked.order[order], ranked.cohort.rows(order), limits, past).action
         actions.append(action)
     rows = []
     for number, action in enumerate(actions):
-        lost = best.value - total_worth(desk.order, action)
-        counted = observed(tally(desk.cohort, apply_actions(action, desk.cohort, desk.continuations), costs))
+        lost = best.value - total_worth(ranked.order, action)
+        counted = observed(tally(ranked.cohort, apply_actions(action, ranked.cohort, ranked.continuations), costs))
         rows.append({
             "order": number,
             "sent": int((action > 0).sum()),

@@ -55,15 +55,15 @@ def has_course(limits: Limits) -> bool:
     return not (limits.capacity or limits.reserve or limits.total is not None)
 
 
-def course_of(desk: RankedCases, setting: DaySetting, weights: Floats) -> BudgetSweep:
+def course_of(ranked: RankedCases, setting: DaySetting, weights: Floats) -> BudgetSweep:
     """The course of a setting that has one; at each place it is what `dayplan.judged` says of that budget."""
     limits, budgets = setting.limits, np.arange(1 + STEPS) / STEPS
-    drawn = np.concatenate([np.ones((1, len(desk.cohort))), weights])  # first every case once
-    prices = soft_prices(desk, limits, budgets) if limits.soft else None
-    counts = counts_along(desk, limits, setting.costs, drawn, budgets, prices)  # [C, P, 1 + R]
+    drawn = np.concatenate([np.ones((1, len(ranked.cohort))), weights])  # first every case once
+    prices = soft_prices(ranked, limits, budgets) if limits.soft else None
+    counts = counts_along(ranked, limits, setting.costs, drawn, budgets, prices)  # [C, P, 1 + R]
     sent, readings = (counts[COUNTS.index(name), :, 0].astype(np.int64) for name in ("deferred", "consults"))
     known = each_metric(counts)
-    known[SOFT] = desk.soft(_prices(desk, sent) if prices is None else prices) @ drawn.T / drawn.sum(1)
+    known[SOFT] = ranked.soft(_prices(ranked, sent) if prices is None else prices) @ drawn.T / drawn.sum(1)
     figures = np.stack([known[name] for name in SHOWN], axis=1)  # [P, F, 1 + R]
     value, samples = figures[..., 0], figures[..., 1:]
     return BudgetSweep(sent, readings, value, samples, _estimates(value, samples))
@@ -74,9 +74,9 @@ def _estimates(value: Floats, samples: Floats) -> Estimates:
     return Estimates(*(np.round(numbers, KNOWN) for numbers in (value, low, high)))
 
 
-def _prices(desk: RankedCases, sent: Ints) -> Floats:
+def _prices(ranked: RankedCases, sent: Ints) -> Floats:
     """The price at which the policy alone would send as many, [P] -> [P, 1]; as in `operating.soft_deferral`."""
-    best = np.sort(desk.preference.max(-1))[::-1]  # [N] falling
+    best = np.sort(ranked.preference.max(-1))[::-1]  # [N] falling
     possible = int(np.isfinite(best).sum())
     lowest = best[:possible].min(initial=0.0)  # where everybody who can be sent is
     return np.append(best[:possible], lowest)[np.minimum(sent, possible)][:, None]

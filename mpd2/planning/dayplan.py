@@ -17,7 +17,7 @@ from mpd2.evaluation.metrics import METRICS, Tally, load_of, tally
 from mpd2.planning.day import DaySetting
 from mpd2.planning.limits import Limits
 from mpd2.planning.plan import Plan
-from mpd2.planning.ranked_cases import RankedCases, plan_at, soft_deferral
+from mpd2.planning.ranked_cases import RankedCases, soft_deferral
 
 SOFT = "DeferSoft"
 FIGURES = (*METRICS, SOFT)
@@ -31,7 +31,7 @@ class DayPlan:
     """A setting carried out on a worklist."""
 
     setting: DaySetting
-    desk: RankedCases
+    ranked: RankedCases
     plan: Plan
     decisions: Decisions  # [N]
     load: Ints  # [M] readings of each reader
@@ -39,12 +39,12 @@ class DayPlan:
     @cached_property
     def tally(self) -> Tally:
         """What each case adds to each count under the setting's costs, [N, C]."""
-        return tally(self.desk.cohort, self.decisions, self.setting.costs)
+        return tally(self.ranked.cohort, self.decisions, self.setting.costs)
 
     @cached_property
     def soft(self) -> Floats:
         """The probability of deferral of each case, [N]."""
-        return soft_deferral(self.desk, self.setting.limits, self.plan)
+        return soft_deferral(self.ranked, self.setting.limits, self.plan)
 
     @property
     def sent(self) -> int:
@@ -62,32 +62,32 @@ class DayPlan:
         return int(self.load.sum())
 
 
-def make_day(desk: RankedCases, setting: DaySetting, urgent: Bools | None = None) -> DayPlan:
+def make_day(ranked: RankedCases, setting: DaySetting, urgent: Bools | None = None) -> DayPlan:
     """What becomes of the worklist under a setting."""
-    made, decisions = _with_room_for_later(desk, setting.limits, urgent)
-    day = DayPlan(setting, desk, made, decisions, load_of(decisions, desk.cohort.readers))
+    made, decisions = _with_room_for_later(ranked, setting.limits, urgent)
+    day = DayPlan(setting, ranked, made, decisions, load_of(decisions, ranked.cohort.readers))
     return replace(day, plan=replace(made, notes=(*made.notes, *_notes(day))))
 
 
-def _with_room_for_later(desk: RankedCases, limits: Limits, urgent: Bools | None) -> tuple[Plan, Decisions]:
+def _with_room_for_later(ranked: RankedCases, limits: Limits, urgent: Bools | None) -> tuple[Plan, Decisions]:
     """A plan, and what comes of it; where a method's later questions overrun a reader, fewer cases start there."""
-    capacity = limits.capacities(desk.cohort.manifest)
+    capacity = limits.capacities(ranked.cohort.manifest)
     for _ in range(ROUNDS):
-        made = plan_at(desk, limits, urgent)
-        decisions = made.decisions(desk.cohort, desk.continuations)
-        over = load_of(decisions, desk.cohort.readers) - capacity  # [M]
-        first = np.bincount(made.action, minlength=1 + desk.cohort.readers)[1:]
+        made = ranked.plan(limits, urgent)
+        decisions = made.decisions(ranked.cohort, ranked.continuations)
+        over = load_of(decisions, ranked.cohort.readers) - capacity  # [M]
+        first = np.bincount(made.action, minlength=1 + ranked.cohort.readers)[1:]
         if not (over[first > 0] > 0).any():
             break
-        room = np.where(over > 0, np.maximum(first - over, 0), limits.capacities(desk.cohort.manifest))
-        left = zip(desk.cohort.manifest.columns, room.tolist(), strict=True)
+        room = np.where(over > 0, np.maximum(first - over, 0), limits.capacities(ranked.cohort.manifest))
+        left = zip(ranked.cohort.manifest.columns, room.tolist(), strict=True)
         limits = replace(limits, capacity=tuple((column, int(n)) for column, n in left if np.isfinite(n)))
     return made, decisions
 
 
 def _notes(day: DayPlan) -> list[str]:
     """Wishes about probability and about later questions that could not be met."""
-    limits, manifest, notes = day.setting.limits, day.desk.cohort.manifest, []
+    limits, manifest, notes = day.setting.limits, day.ranked.cohort.manifest, []
     if limits.soft and limits.budget is not None and day.soft.mean() < limits.budget - MET:
         told = (
             f"The mean probability of deferral is to be {limits.budget:.1%}; {day.soft.mean():.1%} is all there is, "
@@ -208,17 +208,17 @@ def roster(day: DayPlan, cohort: Cohort) -> pd.DataFrame:
     )
 
 
-def assignments(day: DayPlan, desk: RankedCases, urgent: Bools, expected: Floats) -> pd.DataFrame:
+def assignments(day: DayPlan, ranked: RankedCases, urgent: Bools, expected: Floats) -> pd.DataFrame:
     """The worklist to be worked through: a row a case, those sent first, then by what the AI alone is expected to cost.
 
     `expected` is the cost of every action, [N, 1 + M]. Columns: case_id, cohort, ai_probability, assigned_to, then
     (whom a method asks after that, where it does), urgent, log_odds (of the first reader against the AI),
     expected_cost and ai_cost. What the truth is, nobody knows on the day, and it is not in it.
     """
-    cohort, action = desk.cohort, day.plan.action
+    cohort, action = ranked.cohort, day.plan.action
     names = np.array([*(reader.name for reader in cohort.manifest.readers), ""], object)  # NOBODY is the last
     asked = names[day.decisions.consulted]  # [N, K]
-    worth = np.take_along_axis(desk.preference, np.maximum(action - 1, 0)[:, None], -1)[:, 0]
+    worth = np.take_along_axis(ranked.preference, np.maximum(action - 1, 0)[:, None], -1)[:, 0]
     rows = pd.DataFrame(
         {
             "case_id": cohort.ids,

@@ -41,10 +41,9 @@ def reroute(
     cohort: Cohort,
     rule: Rule,
     limits: Limits,
-    urgent: np.ndarray | None = None,
     saving: Floats | None = None,
 ) -> Plan:
-    """Apply one policy, [N], under limits; `urgent` cases, [N], may use the reserve.
+    """Apply one policy, [N], under limits.
 
     Without limits this is the policy's own decision, and at the policy's own rate of deferral too. A larger budget
     never takes a case back. Where the expected `saving` of asking each reader is known, [N, M], it helps to say which
@@ -54,7 +53,7 @@ def reroute(
     present = policy.under(limits.present(cohort.manifest))
     preference = preferences(present, rule)
     order = preference if saving is None else reordered(preference, saving)
-    return plan_for(preference, order, present.defer, cohort, limits, urgent)
+    return plan_for(preference, order, present.defer, cohort, limits)
 
 
 def plan_for(

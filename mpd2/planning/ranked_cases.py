@@ -32,7 +32,7 @@ CLOSE = 1e-15  # to certainty, beyond which log-odds are not followed
 
 @dataclass(frozen=True, eq=False)
 class RankedCases:
-    """A worklist under a roster, before limits on places."""
+    """How much each reader is preferred for every case under a roster, before budgets and capacities."""
 
     cohort: Cohort
     defer: Floats  # [N] d of all members together
@@ -49,8 +49,12 @@ class RankedCases:
         odds = logit(np.clip(self.defer, CLOSE, 1 - CLOSE)) - price
         return np.where(self.defer > 0, expit(odds), 0.0)
 
+    def plan(self, limits: Limits, urgent: Bools | None = None) -> Plan:
+        """Who reads each case under limits; `urgent` cases, [N], may use the reserve."""
+        return plan_for(self.preference, self.order, self.defer, self.cohort, limits, urgent)
 
-def desk_of(
+
+def rank_cases(
     policy: Policy,
     cohort: Cohort,
     rule: Rule,
@@ -58,34 +62,29 @@ def desk_of(
     continuations: Continuations | None = None,
     saving: Floats | None = None,
 ) -> RankedCases:
-    """The worklist of one policy, [N], with those readers who are there, [M]; an expected `saving` orders it."""
+    """Rank the cases of one policy, [N], with those readers who are there, [M]; an expected `saving` orders them."""
     under = policy.under(present)
     preference = preferences(under, rule)
     order = preference if saving is None else reordered(preference, saving)
     return RankedCases(cohort, under.defer, preference, order, continuations)
 
 
-def for_costs(desk: RankedCases, errors: ErrorRates, trained: Costs, wanted: Costs) -> RankedCases:
+def for_costs(ranked: RankedCases, errors: ErrorRates, trained: Costs, wanted: Costs) -> RankedCases:
     """The same worklist routed for other costs; d moves by as many log-odds as the best reader's preference."""
-    there = np.isfinite(desk.preference)
-    rate = exchange_rate(desk.preference, savings(errors, trained))
-    moved = recosted(desk.preference, errors, trained, wanted, rate)
+    there = np.isfinite(ranked.preference)
+    rate = exchange_rate(ranked.preference, savings(errors, trained))
+    moved = recosted(ranked.preference, errors, trained, wanted, rate)
     somebody = there.any(-1)
-    step = np.where(somebody, moved.max(-1), 0.0) - np.where(somebody, desk.preference.max(-1), 0.0)
-    return replace(desk, preference=moved, order=reordered(moved, savings(errors, wanted)), defer=desk.soft(-step))
+    step = np.where(somebody, moved.max(-1), 0.0) - np.where(somebody, ranked.preference.max(-1), 0.0)
+    return replace(ranked, preference=moved, order=reordered(moved, savings(errors, wanted)), defer=ranked.soft(-step))
 
 
-def plan_at(desk: RankedCases, limits: Limits, urgent: Bools | None = None) -> Plan:
-    """The plan under limits; as `planning.reroute` where the desk is that of a policy."""
-    return plan_for(desk.preference, desk.order, desk.defer, desk.cohort, limits, urgent)
-
-
-def soft_deferral(desk: RankedCases, limits: Limits, made: Plan) -> Floats:
+def soft_deferral(ranked: RankedCases, limits: Limits, made: Plan) -> Floats:
     """The probability of deferral of each case, [N], at the price by which the policy alone would send as many."""
     if limits.soft or not made.price.any():
-        return desk.soft(made.price)
+        return ranked.soft(made.price)
     sent = float((made.action > 0).mean())
-    return desk.soft(plan(desk.preference, desk.cohort, Limits(budget=sent)).price)
+    return ranked.soft(plan(ranked.preference, ranked.cohort, Limits(budget=sent)).price)
 
 
 def most_urgent(errors: ErrorRates, costs: Costs, cases: int) -> Bools:
@@ -97,15 +96,15 @@ def most_urgent(errors: ErrorRates, costs: Costs, cases: int) -> Bools:
 
 
 def operating_curve(
-    desk: RankedCases, limits: Limits, costs: Costs, weights: Floats | None = None, points: int = POINTS
+    ranked: RankedCases, limits: Limits, costs: Costs, weights: Floats | None = None, points: int = POINTS
 ) -> pd.DataFrame:
     """Every cost at budgets from none to all, of the kind the limits say and without limits on places.
 
     Columns: budget, sent (cases), metric (COSTS), value, low, high (NaN without `weights`), n.
     """
-    budgets, once = np.linspace(0, 1, points), np.ones((1, len(desk.cohort)))
+    budgets, once = np.linspace(0, 1, points), np.ones((1, len(ranked.cohort)))
     drawn = once if weights is None else np.concatenate([once, weights])
-    counts = counts_along(desk, limits, costs, drawn, budgets)  # [C, P, 1 + R], first every case once
+    counts = counts_along(ranked, limits, costs, drawn, budgets)  # [C, P, 1 + R], first every case once
     known = each_metric(counts)
     costed = np.stack([known[name] for name in COSTS], axis=-1)  # [P, 1 + R, 3]
     value = costed[:, 0]
@@ -120,21 +119,21 @@ def operating_curve(
             "value": value.ravel(),
             "low": ends[0].ravel(),
             "high": ends[1].ravel(),
-            "n": len(desk.cohort),
+            "n": len(ranked.cohort),
         }
     )
 
 
 def counts_along(
-    desk: RankedCases, limits: Limits, costs: Costs, weights: Floats, budgets: Floats, prices: Floats | None = None
+    ranked: RankedCases, limits: Limits, costs: Costs, weights: Floats, budgets: Floats, prices: Floats | None = None
 ) -> Floats:
     """COUNTS at every budget under R weightings of the cases, [R, N] -> [C, P, R], without limits on places.
 
     Which cases are sent only grows with the budget, so all budgets are one sum over the cases by when they come in.
     `prices`: the `soft_prices` of soft budgets, where they are known.
     """
-    entry = _entries(desk, limits, budgets, prices)  # [N]
-    kept, change = _amounts(desk, limits, costs)  # [N, C] each
+    entry = _entries(ranked, limits, budgets, prices)  # [N]
+    kept, change = _amounts(ranked, limits, costs)  # [N, C] each
     case, count = np.nonzero(change * (entry < len(budgets))[:, None])
     shape = (len(COUNTS), len(budgets))
     cell = count * len(budgets) + entry[case]
@@ -149,31 +148,31 @@ def cheapest(curve: pd.DataFrame) -> pd.Series[float]:
     return total.iloc[int(total["value"].argmin())]
 
 
-def soft_prices(desk: RankedCases, limits: Limits, budgets: Floats) -> Floats:
+def soft_prices(ranked: RankedCases, limits: Limits, budgets: Floats) -> Floats:
     """The price of each case at soft budgets, [P, N]."""
-    return np.array([soft_price(desk.defer, share, strata(desk.cohort, limits)) for share in budgets])
+    return np.array([soft_price(ranked.defer, share, strata(ranked.cohort, limits)) for share in budgets])
 
 
-def _entries(desk: RankedCases, limits: Limits, budgets: Floats, prices: Floats | None) -> Ints:
+def _entries(ranked: RankedCases, limits: Limits, budgets: Floats, prices: Floats | None) -> Ints:
     """The first of the budgets at which each case is sent, [N]; as many as there are where none is large enough."""
-    best = desk.wish(limits.soft).max(-1)
+    best = ranked.wish(limits.soft).max(-1)
     if limits.soft:
-        return (best <= (soft_prices(desk, limits, budgets) if prices is None else prices)).sum(0)
-    _, stratum, sizes = np.unique(strata(desk.cohort, limits), return_inverse=True, return_counts=True)
+        return (best <= (soft_prices(ranked, limits, budgets) if prices is None else prices)).sum(0)
+    _, stratum, sizes = np.unique(strata(ranked.cohort, limits), return_inverse=True, return_counts=True)
     room = cases_at(budgets, sizes)  # [P, G]
-    order = np.lexsort((desk.cohort.ids, -best, stratum))
+    order = np.lexsort((ranked.cohort.ids, -best, stratum))
     first = np.searchsorted(stratum[order], np.arange(room.shape[1]))
     rank = np.empty(len(best), np.int64)
     rank[order] = np.arange(len(best)) - first[stratum[order]]
     return np.where(np.isfinite(best), (room[:, stratum] <= rank).sum(0), len(budgets))
 
 
-def _amounts(desk: RankedCases, limits: Limits, costs: Costs) -> tuple[Floats, Floats]:
+def _amounts(ranked: RankedCases, limits: Limits, costs: Costs) -> tuple[Floats, Floats]:
     """The COUNTS of each case if it is kept, and how much more if it is sent, [N, C] each."""
-    wish = desk.wish(limits.soft)
+    wish = ranked.wish(limits.soft)
     sent = np.where(np.isfinite(wish).any(-1), wish.argmax(-1) + 1, 0)
     kept, asked = (
-        tally(desk.cohort, apply_actions(action, desk.cohort, desk.continuations), costs).cases
+        tally(ranked.cohort, apply_actions(action, ranked.cohort, ranked.continuations), costs).cases
         for action in (np.zeros_like(sent), sent)
     )
     return kept, asked - kept

@@ -14,7 +14,7 @@ from mpd2.evaluation.metrics import evaluate
 from mpd2.planning.arrivals import decide_on_arrival, in_many_orders
 from mpd2.planning.limits import Limits
 from mpd2.planning.plan import plan
-from mpd2.planning.ranked_cases import desk_of
+from mpd2.planning.ranked_cases import rank_cases
 
 
 @settings(max_examples=40)
@@ -70,10 +70,10 @@ def test_many_orders_of_a_day_stand_beside_the_day_known_beforehand(small_cohort
     random = np.random.default_rng(2)
     scores = random.normal(size=(len(small_cohort), 1 + small_cohort.readers))
     policy = Policy.from_scores(scores, small_cohort.available)
-    desk = desk_of(policy, small_cohort, "joint", np.ones(small_cohort.readers, bool))
+    ranked = rank_cases(policy, small_cohort, "joint", np.ones(small_cohort.readers, bool))
     limits, costs = Limits(budget=0.2), small_cohort.manifest.default_costs()
-    rows = in_many_orders(desk, desk.order, limits, costs, 5)
-    best = plan(desk.order, small_cohort, limits)
+    rows = in_many_orders(ranked, ranked.order, limits, costs, 5)
+    best = plan(ranked.order, small_cohort, limits)
     assert rows["order"].tolist() == [0, 1, 2, 3, 4, 5]
     assert rows["sent"].tolist() == [(best.action > 0).sum()] * 6
     assert rows.loc[0, ["otherwise", "regret"]].tolist() == [0, 0]

@@ -18,7 +18,7 @@ from mpd2.planning import dayplan
 from mpd2.planning.budget_sweep import KNOWN, SHOWN, STEPS, Estimates, course_of, has_course
 from mpd2.planning.day import DaySetting
 from mpd2.planning.limits import Limits
-from mpd2.planning.ranked_cases import RankedCases, desk_of
+from mpd2.planning.ranked_cases import RankedCases, rank_cases
 
 PLACES = (0, 1, 41, 100, 199, STEPS)
 CLOSE = 10.0**-KNOWN
@@ -28,8 +28,8 @@ def everybody(cohort: Cohort) -> np.ndarray:
     return np.ones(cohort.readers, bool)
 
 
-def judged(desk: RankedCases, setting: DaySetting, weights: np.ndarray) -> dayplan.Judged:
-    return dayplan.measure(dayplan.make_day(desk, setting), weights)
+def judged(ranked: RankedCases, setting: DaySetting, weights: np.ndarray) -> dayplan.Judged:
+    return dayplan.measure(dayplan.make_day(ranked, setting), weights)
 
 
 def same(found: dict[str, Estimate], expected: dict[str, Estimate]) -> None:
@@ -43,13 +43,13 @@ def same(found: dict[str, Estimate], expected: dict[str, Estimate]) -> None:
 @given(cohort=cohorts(), data=st.data(), soft=st.booleans(), by_cohort=st.booleans())
 def test_every_place_of_a_course_is_what_that_budget_comes_to(rule, cohort, data, soft, by_cohort):
     saving = data.draw(st.none() | hnp.arrays(float, cohort.available.shape, elements=st.floats(-1, 1)))
-    desk = desk_of(data.draw(policies(cohort)), cohort, rule, everybody(cohort), saving=saving)
+    ranked = rank_cases(data.draw(policies(cohort)), cohort, rule, everybody(cohort), saving=saving)
     kind = DaySetting(cohort.manifest.default_costs(), Limits(budget=1.0, soft=soft, by_cohort=by_cohort))
     weights = resample_weights(cohort, 20)
-    course, start = course_of(desk, kind, weights), judged(desk, kind.with_budget(0.3), weights)
+    course, start = course_of(ranked, kind, weights), judged(ranked, kind.with_budget(0.3), weights)
     apart = course.less(start)
     for place in PLACES:
-        there = judged(desk, kind.with_budget(place / STEPS), weights)
+        there = judged(ranked, kind.with_budget(place / STEPS), weights)
         assert (course.sent[place], course.readings[place]) == (there.day.sent, there.day.readings)
         same(course.figures.at(place), there.figures)
         same(apart.at(place), dayplan.difference(start, there))

@@ -10,7 +10,7 @@ from mpd2.core.policy import Policy
 from mpd2.planning.day import DaySetting
 from mpd2.planning.day_presets import presets, specialists
 from mpd2.planning.limits import Limits
-from mpd2.planning.ranked_cases import desk_of, plan_at
+from mpd2.planning.ranked_cases import rank_cases
 
 
 def test_specialists_are_the_tier_of_the_dearest_reader(benchmark):
@@ -34,9 +34,9 @@ def test_every_kind_of_day_can_be_kept(benchmark):
         setting = preset.apply(usual, cases)
         assert setting.costs == usual.costs
         assert setting.limits != Limits()
-        desk = desk_of(policy, cases, "joint", setting.limits.present(cases.manifest))
+        ranked = rank_cases(policy, cases, "joint", setting.limits.present(cases.manifest))
         urgent = np.arange(len(cases)) < setting.urgent
-        load = np.bincount(plan_at(desk, setting.limits, urgent).action, minlength=cases.readers + 1)[1:]
+        load = np.bincount(ranked.plan(setting.limits, urgent).action, minlength=cases.readers + 1)[1:]
         assert (load <= setting.limits.capacities(cases.manifest)).all()
         assert not load[~setting.limits.present(cases.manifest)].any()
 

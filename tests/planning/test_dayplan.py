@@ -16,7 +16,7 @@ from mpd2.planning import dayplan
 from mpd2.planning.day import DaySetting
 from mpd2.planning.dayplan import COMPARED, FIGURES, SOFT
 from mpd2.planning.limits import Limits
-from mpd2.planning.ranked_cases import RankedCases, desk_of
+from mpd2.planning.ranked_cases import RankedCases, rank_cases
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +31,8 @@ def policy(cases: Cohort) -> Policy:
 
 
 @pytest.fixture(scope="module")
-def desk(cases: Cohort, policy: Policy) -> RankedCases:
-    return desk_of(policy, cases, "joint", np.ones(cases.readers, bool))
+def ranked(cases: Cohort, policy: Policy) -> RankedCases:
+    return rank_cases(policy, cases, "joint", np.ones(cases.readers, bool))
 
 
 @pytest.fixture(scope="module")
@@ -45,17 +45,17 @@ def weights(cases: Cohort) -> np.ndarray:
     return resample_weights(cases, 200)
 
 
-def test_without_limits_the_run_does_what_it_does_by_itself(desk, usual, policy, cases):
-    day = dayplan.make_day(desk, usual)
+def test_without_limits_the_run_does_what_it_does_by_itself(ranked, usual, policy, cases):
+    day = dayplan.make_day(ranked, usual)
     own = route(policy, cases, "joint")
     assert day.decisions.label.tolist() == own.label.tolist()
     assert (day.sent, day.readings) == (own.deferred.sum(), own.deferred.sum())
     assert day.soft == pytest.approx(policy.defer)
 
 
-def test_figures_and_differences_are_those_of_the_tables(desk, usual, weights, cases):
+def test_figures_and_differences_are_those_of_the_tables(ranked, usual, weights, cases):
     first, second = (
-        dayplan.measure(dayplan.make_day(desk, setting), weights) for setting in (usual, usual.with_budget(0.2))
+        dayplan.measure(dayplan.make_day(ranked, setting), weights) for setting in (usual, usual.with_budget(0.2))
     )
     told = summary({"first": first.day.tally}, weights).set_index("metric")
     paired = paired_difference(second.day.tally, first.day.tally, weights).set_index("metric")
@@ -71,13 +71,13 @@ def test_figures_and_differences_are_those_of_the_tables(desk, usual, weights, c
     assert rows["difference"].tolist() == pytest.approx((rows["second"] - rows["first"]).tolist())
 
 
-def test_a_soft_budget_is_met_in_probability(desk, usual, weights):
+def test_a_soft_budget_is_met_in_probability(ranked, usual, weights):
     soft = replace(usual, limits=Limits(budget=0.35, soft=True))
-    assert dayplan.measure(dayplan.make_day(desk, soft), weights).figures[SOFT].value == pytest.approx(0.35)
+    assert dayplan.measure(dayplan.make_day(ranked, soft), weights).figures[SOFT].value == pytest.approx(0.35)
 
 
-def test_cohorts_add_up_to_all_cases(desk, usual, weights, cases):
-    before, after = (dayplan.make_day(desk, setting) for setting in (usual, usual.with_budget(0.2)))
+def test_cohorts_add_up_to_all_cases(ranked, usual, weights, cases):
+    before, after = (dayplan.make_day(ranked, setting) for setting in (usual, usual.with_budget(0.2)))
     rows = dayplan.by_cohort(before, after, cases, weights)
     whole = evaluate(cases, after.decisions, usual.costs).iloc[0]
     assert rows["n"].sum() == len(cases)
@@ -88,10 +88,10 @@ def test_cohorts_add_up_to_all_cases(desk, usual, weights, cases):
     assert (rows["low"] <= rows["TotalCost"]).all()
 
 
-def test_the_roster_says_who_is_full(desk, usual, cases):
+def test_the_roster_says_who_is_full(ranked, usual, cases):
     columns = cases.manifest.columns
     limits = Limits(budget=0.6, capacity=((columns[0], 3),), away=(columns[1],))
-    rows = dayplan.roster(dayplan.make_day(desk, replace(usual, limits=limits)), cases).set_index("reader")
+    rows = dayplan.roster(dayplan.make_day(ranked, replace(usual, limits=limits)), cases).set_index("reader")
     assert rows.loc[columns[0], ["now", "at_most", "free"]].tolist() == [3, 3, 0]
     assert rows.loc[columns[0], "worth"] > 0
     assert not rows.loc[columns[1], "here"]
@@ -99,11 +99,11 @@ def test_the_roster_says_who_is_full(desk, usual, cases):
     assert np.isnan(rows.loc[columns[2], "at_most"])
 
 
-def test_the_worklist_has_every_case_once_and_no_truth(benchmark, desk, usual, cases):
+def test_the_worklist_has_every_case_once_and_no_truth(benchmark, ranked, usual, cases):
     errors = fit_errors(benchmark.subset(split="train")).predict(cases)
     expected, urgent = expected_costs(errors, usual.costs), np.arange(len(cases)) < 5
-    day = dayplan.make_day(desk, usual.with_budget(0.25))
-    rows = dayplan.assignments(day, desk, urgent, expected)
+    day = dayplan.make_day(ranked, usual.with_budget(0.25))
+    rows = dayplan.assignments(day, ranked, urgent, expected)
     assert sorted(rows["case_id"]) == sorted(cases.ids)
     assert "truth" not in rows
     sent = rows["assigned_to"] != "AI"
@@ -123,7 +123,7 @@ def asking_again(cases, policy):
         label=np.where(cases.available, cases.truth[:, None], UNKNOWN),
         consulted=np.stack([first, (first + 1) % cases.readers], axis=-1),
     )
-    return desk_of(policy, cases, "joint", np.ones(cases.readers, bool), continuations)
+    return rank_cases(policy, cases, "joint", np.ones(cases.readers, bool), continuations)
 
 
 def test_a_method_that_asks_again_has_more_readings_than_cases(asking_again, cases, usual):
@@ -153,6 +153,6 @@ def test_a_reader_nobody_can_spare_is_named(asking_again, cases, usual):
 
 def test_a_probability_that_cannot_be_reached_is_explained(cases, policy, usual):
     alone = cases.with_available(np.arange(len(cases))[:, None] % 2 == 0)
-    desk = desk_of(policy.under(alone.available), alone, "joint", np.ones(cases.readers, bool))
-    day = dayplan.make_day(desk, replace(usual, limits=Limits(budget=0.9, soft=True)))
+    ranked = rank_cases(policy.under(alone.available), alone, "joint", np.ones(cases.readers, bool))
+    day = dayplan.make_day(ranked, replace(usual, limits=Limits(budget=0.9, soft=True)))
     assert any("is all there is" in note for note in day.plan.notes)

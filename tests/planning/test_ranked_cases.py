@@ -23,11 +23,10 @@ from mpd2.planning.plan import reroute
 from mpd2.planning.ranked_cases import (
     RankedCases,
     cheapest,
-    desk_of,
     for_costs,
     most_urgent,
     operating_curve,
-    plan_at,
+    rank_cases,
     soft_deferral,
 )
 
@@ -44,9 +43,9 @@ def random_policy(cohort: Cohort, seed: int = 0) -> Policy:
     return Policy.from_scores(2 * scores, cohort.available)
 
 
-def costs_of(desk: RankedCases, limits: Limits, costs: Costs) -> list[float]:
+def costs_of(ranked: RankedCases, limits: Limits, costs: Costs) -> list[float]:
     """The COSTS of routing under limits."""
-    counts = tally(desk.cohort, plan_at(desk, limits).decisions(desk.cohort, desk.continuations), costs).counts
+    counts = tally(ranked.cohort, ranked.plan(limits).decisions(ranked.cohort, ranked.continuations), costs).counts
     values = dict(zip(METRICS, metrics_of(counts), strict=True))
     return [float(values[name]) for name in COSTS]
 
@@ -56,22 +55,22 @@ def costs_of(desk: RankedCases, limits: Limits, costs: Costs) -> list[float]:
 @given(cohort=cohorts(), data=st.data(), soft=st.booleans(), by_cohort=st.booleans())
 def test_every_point_of_a_curve_is_what_routing_at_that_budget_costs(rule, cohort, data, soft, by_cohort):
     saving = data.draw(st.none() | hnp.arrays(float, cohort.available.shape, elements=st.floats(-1, 1)))
-    desk = desk_of(data.draw(policies(cohort)), cohort, rule, everybody(cohort), saving=saving)
+    ranked = rank_cases(data.draw(policies(cohort)), cohort, rule, everybody(cohort), saving=saving)
     kind = Limits(budget=1.0, soft=soft, by_cohort=by_cohort)
     costs = cohort.manifest.default_costs()
-    curve = operating_curve(desk, kind, costs, points=POINTS)
+    curve = operating_curve(ranked, kind, costs, points=POINTS)
     for budget, rows in curve.groupby("budget"):
         limits = replace(kind, budget=float(budget))
-        assert rows["value"].tolist() == pytest.approx(costs_of(desk, limits, costs))
-        assert rows["sent"].iloc[0] == (plan_at(desk, limits).action > 0).sum()
+        assert rows["value"].tolist() == pytest.approx(costs_of(ranked, limits, costs))
+        assert rows["sent"].iloc[0] == (ranked.plan(limits).action > 0).sum()
 
 
 def test_a_band_holds_the_resamples_of_routing(small_cohort):
-    desk = desk_of(random_policy(small_cohort), small_cohort, "joint", everybody(small_cohort))
+    ranked = rank_cases(random_policy(small_cohort), small_cohort, "joint", everybody(small_cohort))
     costs, weights = small_cohort.manifest.default_costs(), resample_weights(small_cohort, 200)
-    curve = operating_curve(desk, Limits(), costs, weights, POINTS)
+    curve = operating_curve(ranked, Limits(), costs, weights, POINTS)
     third = curve[np.isclose(curve["budget"], 0.3)]
-    counted = tally(small_cohort, plan_at(desk, Limits(budget=0.3)).decisions(small_cohort), costs)
+    counted = tally(small_cohort, ranked.plan(Limits(budget=0.3)).decisions(small_cohort), costs)
     ends = percentiles(metrics_of(counted.weighted(weights)))[:, [METRICS.index(name) for name in COSTS]]
     band = third[["low", "high"]].to_numpy().T
     assert band == pytest.approx(ends)
@@ -80,16 +79,16 @@ def test_a_band_holds_the_resamples_of_routing(small_cohort):
 @EVERY_RULE
 @settings(max_examples=30)
 @given(cohort=cohorts(), data=st.data())
-def test_a_desk_plans_as_its_policy_is_rerouted(rule, cohort, data):
+def test_ranked_cases_are_planned_as_their_policy_is_rerouted(rule, cohort, data):
     policy = data.draw(policies(cohort))
     away = tuple(data.draw(st.sets(st.sampled_from(cohort.manifest.columns))))
     budget = data.draw(st.none() | st.floats(0, 1))
     limits = Limits(budget=budget, soft=budget is not None and data.draw(st.booleans()), away=away)
     saving = data.draw(st.none() | hnp.arrays(float, cohort.available.shape, elements=st.floats(-1, 1)))
-    desk = desk_of(policy, cohort, rule, limits.present(cohort.manifest), saving=saving)
+    ranked = rank_cases(policy, cohort, rule, limits.present(cohort.manifest), saving=saving)
     expected = reroute(policy, cohort, rule, limits, saving=saving)
-    assert plan_at(desk, limits).action.tolist() == expected.action.tolist()
-    assert desk.soft(np.zeros(len(cohort))) == pytest.approx(desk.defer, abs=1e-9)
+    assert ranked.plan(limits).action.tolist() == expected.action.tolist()
+    assert ranked.soft(np.zeros(len(cohort))) == pytest.approx(ranked.defer, abs=1e-9)
 
 
 def test_the_trained_costs_leave_a_worklist_as_it_is_and_dearer_readers_get_less(benchmark):
@@ -97,33 +96,33 @@ def test_the_trained_costs_leave_a_worklist_as_it_is_and_dearer_readers_get_less
     errors, costs = fit_errors(train).predict(cases), benchmark.manifest.default_costs()
     saved = expected_costs(errors, costs)
     scores = 8 * np.concatenate([np.zeros((len(cases), 1)), saved[:, :1] - saved[:, 1:]], axis=1)
-    desk = desk_of(Policy.from_scores(scores, cases.available), cases, "joint", everybody(cases))
-    same = for_costs(desk, errors, costs, costs)
-    assert same.preference[cases.available] == pytest.approx(desk.preference[cases.available])
-    dear = for_costs(desk, errors, costs, replace(costs, fees=tuple(3 * fee for fee in costs.fees)))
-    assert (plan_at(dear, Limits()).action > 0).sum() < (plan_at(desk, Limits()).action > 0).sum()
-    assert dear.defer.mean() < desk.defer.mean()
+    ranked = rank_cases(Policy.from_scores(scores, cases.available), cases, "joint", everybody(cases))
+    same = for_costs(ranked, errors, costs, costs)
+    assert same.preference[cases.available] == pytest.approx(ranked.preference[cases.available])
+    dear = for_costs(ranked, errors, costs, replace(costs, fees=tuple(3 * fee for fee in costs.fees)))
+    assert (dear.plan(Limits()).action > 0).sum() < (ranked.plan(Limits()).action > 0).sum()
+    assert dear.defer.mean() < ranked.defer.mean()
 
 
 def test_a_worklist_without_limits_is_as_probable_as_the_policy_says(small_cohort):
-    desk = desk_of(random_policy(small_cohort), small_cohort, "joint", everybody(small_cohort))
-    assert soft_deferral(desk, Limits(), plan_at(desk, Limits())) == pytest.approx(desk.defer)
+    ranked = rank_cases(random_policy(small_cohort), small_cohort, "joint", everybody(small_cohort))
+    assert soft_deferral(ranked, Limits(), ranked.plan(Limits())) == pytest.approx(ranked.defer)
     fewer = Limits(budget=0.2)
-    assert soft_deferral(desk, fewer, plan_at(desk, fewer)).mean() < desk.defer.mean()
+    assert soft_deferral(ranked, fewer, ranked.plan(fewer)).mean() < ranked.defer.mean()
 
 
 def test_nobody_can_be_sent_to_is_a_flat_curve(small_cohort):
     policy = random_policy(small_cohort)
-    desk = desk_of(policy, small_cohort, "joint", np.zeros(small_cohort.readers, bool))
-    curve = operating_curve(desk, Limits(), small_cohort.manifest.default_costs(), points=POINTS)
+    ranked = rank_cases(policy, small_cohort, "joint", np.zeros(small_cohort.readers, bool))
+    curve = operating_curve(ranked, Limits(), small_cohort.manifest.default_costs(), points=POINTS)
     assert (curve["sent"] == 0).all()
     assert curve.groupby("metric")["value"].nunique().eq(1).all()
     assert cheapest(curve)["budget"] == 0
 
 
 def test_the_cheapest_point_is_the_smallest_budget_of_the_least_total(small_cohort):
-    desk = desk_of(random_policy(small_cohort), small_cohort, "joint", everybody(small_cohort))
-    curve = operating_curve(desk, Limits(), small_cohort.manifest.default_costs(), points=POINTS)
+    ranked = rank_cases(random_policy(small_cohort), small_cohort, "joint", everybody(small_cohort))
+    curve = operating_curve(ranked, Limits(), small_cohort.manifest.default_costs(), points=POINTS)
     total = curve[curve["metric"] == "TotalCost"]
     best = cheapest(curve)
     assert best["value"] == total["value"].min()

@@ -13,7 +13,7 @@ from mpd2.planning import dayplan
 from mpd2.planning.budget_sweep import SHOWN, STEPS, BudgetSweep, course_of
 from mpd2.planning.day import DaySetting
 from mpd2.planning.limits import Limits
-from mpd2.planning.ranked_cases import RankedCases, desk_of
+from mpd2.planning.ranked_cases import RankedCases, rank_cases
 from mpd2.present.words import budget
 from mpd2.present.words.budget import CELL, LINE
 
@@ -21,29 +21,29 @@ TEXTS = 3  # of a number's figure, and of its change
 
 
 @pytest.fixture(scope="module")
-def desk(benchmark) -> RankedCases:
+def ranked(benchmark) -> RankedCases:
     cases = benchmark.subset(split="val").rows(np.arange(0, 800, 4))  # 200: many a figure lies midway between two
     scores = np.random.default_rng(1).normal(size=(len(cases), 1 + cases.readers))
-    return desk_of(Policy.from_scores(scores, cases.available), cases, "joint", np.ones(cases.readers, bool))
+    return rank_cases(Policy.from_scores(scores, cases.available), cases, "joint", np.ones(cases.readers, bool))
 
 
 @pytest.fixture(scope="module")
-def weights(desk) -> np.ndarray:
-    return resample_weights(desk.cohort, 100)
+def weights(ranked) -> np.ndarray:
+    return resample_weights(ranked.cohort, 100)
 
 
 @pytest.fixture(scope="module")
-def kind(desk) -> DaySetting:
-    return DaySetting(desk.cohort.manifest.default_costs(), Limits(budget=1.0))
+def kind(ranked) -> DaySetting:
+    return DaySetting(ranked.cohort.manifest.default_costs(), Limits(budget=1.0))
 
 
 @pytest.fixture(scope="module")
-def course(desk, kind, weights) -> BudgetSweep:
-    return course_of(desk, kind, weights)
+def course(ranked, kind, weights) -> BudgetSweep:
+    return course_of(ranked, kind, weights)
 
 
-def judged(desk, setting, weights):
-    return dayplan.measure(dayplan.make_day(desk, setting), weights)
+def judged(ranked, setting, weights):
+    return dayplan.measure(dayplan.make_day(ranked, setting), weights)
 
 
 def of(metric: str, texts: list[str]) -> list[str]:
@@ -51,21 +51,21 @@ def of(metric: str, texts: list[str]) -> list[str]:
     return texts[first : first + TEXTS]
 
 
-def test_what_is_sent_beforehand_is_what_the_server_says_at_every_place(desk, kind, weights, course):
-    start = judged(desk, kind.with_budget(0.25), weights)
+def test_what_is_sent_beforehand_is_what_the_server_says_at_every_place(ranked, kind, weights, course):
+    start = judged(ranked, kind.with_budget(0.25), weights)
     figures, changes = budget.figures_along(course, many=True), budget.changes_along(course, start)
     for place, (figure, change) in enumerate(zip(figures.split(LINE), changes.split(LINE), strict=True)):
-        told = budget.told(start, judged(desk, kind.with_budget(place / STEPS), weights), many=True)
+        told = budget.told(start, judged(ranked, kind.with_budget(place / STEPS), weights), many=True)
         assert (figure.split(CELL), change.split(CELL)) == told
     assert place == STEPS
 
 
-def test_back_at_the_start_nothing_has_changed(desk, kind, weights, course):
-    start = judged(desk, kind.with_budget(0.25), weights)
+def test_back_at_the_start_nothing_has_changed(ranked, kind, weights, course):
+    start = judged(ranked, kind.with_budget(0.25), weights)
     lines = budget.changes_along(course, start).split(LINE)
     assert lines[STEPS // 4].split(CELL) == ["no change", "", ""] * len(SHOWN)
     assert sum("no change" in line for line in lines) == 1
-    own = judged(desk, replace(kind, limits=Limits()), weights)
+    own = judged(ranked, replace(kind, limits=Limits()), weights)
     assert "no change" not in budget.changes_along(course, own)
 
 

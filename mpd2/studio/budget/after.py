@@ -136,7 +136,7 @@ def worklist(about: Scenario) -> None:
     setting = state.now()
     rows = dayplan.assignments(
         budget_store.measure(about, setting).day,
-        budget_store.desk_for(about, setting),
+        budget_store.ranked_for(about, setting),
         budget_store.urgent(about, setting),
         budget_store.expected(about, setting),
     )

@@ -53,7 +53,7 @@ def draw(about: Scenario) -> None:
 def _compare(about: Scenario, setting: DaySetting) -> None:
     past = replace(about, split=OTHER[about.split])
     try:
-        n = len(store.desk_for(past, setting).cohort)
+        n = len(store.ranked_for(past, setting).cohort)
     except EmptyCohort:
         st.caption(NO_PAST.format(split=past.split))
         return
@@ -94,5 +94,5 @@ def in_words(rows: pd.DataFrame) -> str:
 
 @lru_cache(16)
 def _orders(about: Scenario, past: Scenario, setting: DaySetting) -> pd.DataFrame:
-    desk, known = (store.desk_for(one, setting) for one in (about, past))
-    return in_many_orders(desk, known.order, setting.limits, setting.costs, ORDERS)
+    ranked, known = (store.ranked_for(one, setting) for one in (about, past))
+    return in_many_orders(ranked, known.order, setting.limits, setting.costs, ORDERS)

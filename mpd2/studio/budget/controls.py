@@ -135,7 +135,7 @@ def _set_kind(about: Scenario) -> None:
     here = state.now()
     budget = here.limits.budget
     if soft and budget is None:  # a probability has no default: start from the run's own
-        budget = float(budget_store.desk_for(about, here).defer.mean())
+        budget = float(budget_store.ranked_for(about, here).defer.mean())
     state.attempt(lambda setting: replace(setting, limits=replace(setting.limits, soft=soft, budget=budget)))
 
 

@@ -71,7 +71,9 @@ def explain(about: Scenario) -> None:
     notes = [texts.CURVE + (texts.TRAINED if budget_store.has_trained(about, setting) else texts.NO_TRAINED)]
     if best is not None and best.split != about.split:
         notes[0] += texts.HINDSIGHT.format(told=f"{_percent(known.budget)} at {known.value:.3f}")
-    notes.append(texts.LOAD + (texts.LATER if budget_store.desk_for(about, setting).continuations is not None else ""))
+    notes.append(
+        texts.LOAD + (texts.LATER if budget_store.ranked_for(about, setting).continuations is not None else "")
+    )
     notes.append((texts.TOGETHER.format(members=members) if members > 1 else "") + texts.ORDER)
     for note in notes:
         st.caption(note)
@@ -113,7 +115,7 @@ def _plain(about: Scenario, day: int) -> None:
 
 def _notes(about: Scenario, before: DayPlan, now: DayPlan) -> list[str]:
     """What is set, what could not be had, and what it did."""
-    cohort = budget_store.desk_for(about, now.setting).cohort
+    cohort = budget_store.ranked_for(about, now.setting).cohort
     moved = changes.in_short(cohort, now.setting.costs, before.decisions, now.decisions)
     return [
         f"Now: {in_words(now.setting, cohort.manifest)}.",
@@ -235,7 +237,7 @@ def _go_to(share: float) -> None:
 def _own_rate(about: Scenario) -> None:
     setting = state.now()
     if setting.limits.soft:  # its own mean probability sends what it sends by itself
-        state.change(setting.with_budget(float(budget_store.desk_for(about, setting).defer.mean())))
+        state.change(setting.with_budget(float(budget_store.ranked_for(about, setting).defer.mean())))
     else:
         state.change(setting.free)
 

@@ -26,7 +26,7 @@ from mpd2.planning.budget_sweep import STEPS, BudgetSweep, course_of, has_course
 from mpd2.planning.day import DaySetting
 from mpd2.planning.dayplan import DayPlan, Judged
 from mpd2.planning.limits import Limits
-from mpd2.planning.ranked_cases import FINE, RankedCases, cheapest, desk_of, for_costs, most_urgent, operating_curve
+from mpd2.planning.ranked_cases import FINE, RankedCases, cheapest, for_costs, most_urgent, operating_curve, rank_cases
 from mpd2.planning.recosting import savings
 from mpd2.present.charts import budget as figures
 from mpd2.present.charts.kit.drawing import Drawing
@@ -57,7 +57,7 @@ def errors(about: Scenario) -> ErrorRates:
 
 
 @lru_cache(32)
-def desk(about: Scenario, away: tuple[str, ...], routed: Costs) -> RankedCases:
+def ranked(about: Scenario, away: tuple[str, ...], routed: Costs) -> RankedCases:
     """The worklist of the slice with those who are there, routed for these costs."""
     run, cases = store.run(about.run), about.slice(store.cohort())
     present = Limits(away=away).present(cases.manifest)
@@ -66,15 +66,15 @@ def desk(about: Scenario, away: tuple[str, ...], routed: Costs) -> RankedCases:
         raise UserError(f"run {about.run}: it keeps no policy; make the run anew")
     if outcome.continuations is None:
         saving = savings(errors(about), run.costs)
-        own = desk_of(mean_policy(outcome.policy), cases, run.rule, present, saving=saving)
+        own = rank_cases(mean_policy(outcome.policy), cases, run.rule, present, saving=saving)
         return own if routed == run.costs else for_costs(own, errors(about), run.costs, routed)
     if present.all() and routed == run.costs:
-        return desk_of(mean_policy(outcome.policy), cases, run.rule, present, outcome.continuations.together())
+        return rank_cases(mean_policy(outcome.policy), cases, run.rule, present, outcome.continuations.together())
     # What a method asks next depends on who is there and on the costs: it decides anew.
     wanted, there = replace(run, costs=routed), cases.with_available(present)
     continuations = continuations_of(wanted, there)
     policy = mean_policy(policy_of(wanted, there))
-    return desk_of(policy, there, run.rule, present, continuations and continuations.together())
+    return rank_cases(policy, there, run.rule, present, continuations and continuations.together())
 
 
 def routed_costs(about: Scenario, setting: DaySetting) -> Costs:
@@ -82,9 +82,9 @@ def routed_costs(about: Scenario, setting: DaySetting) -> Costs:
     return setting.costs if setting.for_costs else store.run(about.run).costs
 
 
-def desk_for(about: Scenario, setting: DaySetting) -> RankedCases:
+def ranked_for(about: Scenario, setting: DaySetting) -> RankedCases:
     """The worklist a setting is about."""
-    return desk(about, setting.limits.away, routed_costs(about, setting))
+    return ranked(about, setting.limits.away, routed_costs(about, setting))
 
 
 def urgent(about: Scenario, setting: DaySetting) -> Bools:
@@ -101,7 +101,7 @@ def expected(about: Scenario, setting: DaySetting) -> Floats:
 def day(about: Scenario, setting: DaySetting) -> DayPlan:
     """Who reads what under a setting."""
     chosen = urgent(about, setting) if setting.limits.reserve else None
-    return dayplan.make_day(desk_for(about, setting), setting, chosen)
+    return dayplan.make_day(ranked_for(about, setting), setting, chosen)
 
 
 @lru_cache(KEPT)
@@ -130,7 +130,7 @@ def course(about: Scenario, start: DaySetting) -> dict[str, str] | None:
 
 def asks_on(about: Scenario, setting: DaySetting) -> bool:
     """Whether a case may have several readings."""
-    return desk_for(about, setting).continuations is not None
+    return ranked_for(about, setting).continuations is not None
 
 
 def curve(about: Scenario, setting: DaySetting) -> pd.DataFrame:
@@ -167,7 +167,7 @@ def cohorts(about: Scenario, before: DaySetting, after: DaySetting) -> pd.DataFr
 def small_curves(about: Scenario) -> dict[str, list[float]]:
     """What SPARKS come to as more cases are sent, from none to all, at the run's own costs."""
     usual = DaySetting(store.run(about.run).costs)
-    known = desk_for(about, usual)
+    known = ranked_for(about, usual)
     days = [dayplan.make_day(known, usual.with_budget(share)) for share in np.linspace(0, 1, SPARK_POINTS)]
     counted = np.array([observed(each.tally) for each in days])  # [P, metrics]
     busiest = [each.load.max() / each.readings if each.readings else np.nan for each in days]
@@ -188,7 +188,7 @@ def _kind(setting: DaySetting) -> DaySetting:
 
 @lru_cache(COURSES)
 def _course(about: Scenario, kind: DaySetting) -> BudgetSweep:
-    return course_of(desk_for(about, kind), kind, store.weights(about))
+    return course_of(ranked_for(about, kind), kind, store.weights(about))
 
 
 @lru_cache(64)
@@ -203,12 +203,12 @@ def _changes_along(about: Scenario, start: DaySetting) -> str:
 
 @lru_cache(64)
 def _curve(about: Scenario, kind: DaySetting) -> pd.DataFrame:
-    return operating_curve(desk_for(about, kind), kind.limits, kind.costs, store.weights(about))
+    return operating_curve(ranked_for(about, kind), kind.limits, kind.costs, store.weights(about))
 
 
 @lru_cache(64)
 def _optimum(about: Scenario, kind: DaySetting) -> Optimum:
-    known = desk_for(about, kind)
+    known = ranked_for(about, kind)
     best = cheapest(operating_curve(known, kind.limits, kind.costs, points=FINE))
     return Optimum(float(best["budget"]), float(best["value"]), about.split, len(known.cohort))
 
@@ -227,7 +227,7 @@ def _backdrop(about: Scenario, kind: DaySetting) -> Drawing:
 @lru_cache(64)
 def longest_list(about: Scenario, away: tuple[str, ...], routed: Costs) -> int:
     """The readings of the busiest reader if every case is sent and nobody is ever full."""
-    known = desk(about, away, routed)
+    known = ranked(about, away, routed)
     first = known.order.argmax(-1)[np.isfinite(known.order).any(-1)]
     return int(np.bincount(first, minlength=1).max())
 

@@ -67,7 +67,7 @@ def study() -> None:
                     format_func=STUDIES.__getitem__, label_visibility="collapsed")  # fmt: skip
     st.markdown(EXPLAINED[name])
     changed = [metric for metric in METRICS[name] if metric in set(tables["effects"]["metric"])]
-    metric = link.one(st.selectbox, "Figure", changed, key=f"figure-{name}", default=FIRST[name],
+    metric = link.one(st.selectbox, "Metric", changed, key=f"figure-{name}", default=FIRST[name],
                       format_func=METRIC_NAMES.__getitem__, width=300)  # fmt: skip
     st.caption(method_table.HELP[metric])
     rows, effects = figures.in_words(tables[name], name), figures.effects_of(tables["effects"], name, metric)

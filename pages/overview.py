@@ -111,7 +111,7 @@ def _apart(metric: str) -> pd.DataFrame:
 def differences() -> None:
     """Every method against the active run."""
     st.subheader("Against the active run, case by case", anchor=False)
-    metric = link.one(st.selectbox, "Figure", COSTS_FIRST, key="paired", default=COSTS_FIRST[0],
+    metric = link.one(st.selectbox, "Metric", COSTS_FIRST, key="paired", default=COSTS_FIRST[0],
                       format_func=METRIC_NAMES.__getitem__, width=260)  # fmt: skip
     paired = _apart(metric)
     widgets.chart(

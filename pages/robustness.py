@@ -25,7 +25,7 @@ def resplits() -> None:
     """Every method over random resplits."""
     st.subheader("On other splits of the cases", anchor=False)
     st.markdown(on_other_splits)
-    metric = link.one(st.selectbox, "Figure", METRICS, key="resplit_metric", default=METRICS[0],
+    metric = link.one(st.selectbox, "Metric", METRICS, key="resplit_metric", default=METRICS[0],
                       format_func=METRIC_NAMES.__getitem__, width=300)  # fmt: skip
     rows = tables["resplits"]
     rows = rows[rows["cohort"] == ALL]

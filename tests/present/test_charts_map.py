@@ -11,7 +11,7 @@ from mpd2.core.policy import Policy, route
 from mpd2.evaluation import regions
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.present.charts import map as figures
-from mpd2.present.charts.kit import theme
+from mpd2.present.charts.kit import style
 from mpd2.present.charts.kit.export import render
 
 
@@ -44,7 +44,7 @@ def test_panels_show_who_is_right_and_what_is_deferred(table):
 
 def test_a_panel_has_the_shape_of_whom_it_is_about(table):
     shapes = [panel.marker.symbol for panel in figures.four_panels(table).data]
-    assert shapes[:3] == [theme.AI.shape, theme.READER.shape, theme.ROUTER.shape]
+    assert shapes[:3] == [style.AI.shape, style.READER.shape, style.ROUTER.shape]
 
 
 def test_panels_move_together(table):
@@ -80,7 +80,7 @@ def test_readers_have_marks_of_their_own_that_do_not_hang_on_who_is_in_sight(tab
     full = {trace.name.split(" (")[0]: trace.marker for trace in figures.one_panel(table, "action").data}
     part = {trace.name.split(" (")[0]: trace.marker for trace in figures.one_panel(table[:9], "action").data}
     assert full == part
-    assert (full["AI"].color, full["AI"].symbol) == theme.AI
+    assert (full["AI"].color, full["AI"].symbol) == style.AI
     assert len({(marker.color, marker.symbol) for marker in full.values()}) == len(full)
 
 

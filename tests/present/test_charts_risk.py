@@ -7,7 +7,7 @@ import pytest
 
 from mpd2.present.charts import risk
 from mpd2.present.charts.kit.export import render
-from mpd2.present.charts.kit.theme import AI, READER, ROUTER
+from mpd2.present.charts.kit.style import AI, READER, ROUTER
 
 METHODS = {"studio": 0.1, "ai": 0.6, "mean-reader": 0.25, "mao": 0.11, "verma": 0.12}
 

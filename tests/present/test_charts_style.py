@@ -7,7 +7,7 @@ from itertools import pairwise
 import pytest
 from places import ROOT
 
-from mpd2.present.charts.kit import theme
+from mpd2.present.charts.kit import style
 
 CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 STATIC = ROOT / "mpd2" / "studio" / "static"
@@ -73,19 +73,18 @@ def test_the_accent_stands_out_from_every_background(scheme):
 
 
 def test_charts_on_screen_have_the_palette_of_exported_ones():
-    assert CONFIG["chartCategoricalColors"] == list(theme.CATEGORIES)
-    assert CONFIG["chartSequentialColors"] == list(theme.SEQUENCE)
-    assert CONFIG["chartDivergingColors"] == list(theme.DIVERGENCE)
+    assert CONFIG["chartCategoricalColors"] == list(style.CATEGORIES)
+    assert CONFIG["chartSequentialColors"] == list(style.SEQUENCE)
 
 
 def test_scales_have_the_ten_steps_that_streamlit_asks_for():
-    assert len(theme.SEQUENCE) == len(theme.DIVERGENCE) == 10
-    assert all(luminance(light) > luminance(dark) for light, dark in pairwise(theme.SEQUENCE))
+    assert len(style.SEQUENCE) == 10
+    assert all(luminance(light) > luminance(dark) for light, dark in pairwise(style.SEQUENCE))
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_the_accent_comes_from_the_palette(scheme):
-    assert CONFIG[scheme]["primaryColor"] in theme.SEQUENCE
+    assert CONFIG[scheme]["primaryColor"] in style.SEQUENCE
 
 
 def test_every_font_is_served_from_here_under_its_licence():

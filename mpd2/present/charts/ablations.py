@@ -7,8 +7,7 @@ import pandas as pd
 
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.forest import forest
-from mpd2.present.charts.kit.style import METRIC_NAMES, Figure
-from mpd2.present.charts.kit.theme import OTHER, ROUTER
+from mpd2.present.charts.kit.style import METRIC_NAMES, OTHER, ROUTER, AltairChart
 from mpd2.study.definition import ABLATIONS, CONDITIONS, TARGETS
 
 FULL, BUDGET = "full", "budget"  # the condition nothing is taken from, and the study of budgets
@@ -43,7 +42,7 @@ def effects_of(rows: pd.DataFrame, study: str, metric: str) -> pd.DataFrame:
 
 
 @drawn_once
-def levels(rows: pd.DataFrame, metric: str) -> Figure:
+def levels(rows: pd.DataFrame, metric: str) -> AltairChart:
     """One metric of every condition, mean and interval over seeds; the paper's hollow.
 
     `rows`: a table of the ablations.
@@ -53,7 +52,7 @@ def levels(rows: pd.DataFrame, metric: str) -> Figure:
 
 
 @drawn_once
-def effects(rows: pd.DataFrame) -> Figure:
+def effects(rows: pd.DataFrame) -> AltairChart:
     """What each condition changes in a metric, seed by seed. `rows`: as `effects_of` gives them."""
     name, against = METRIC_NAMES[rows["metric"].iloc[0]], condition_name(rows["second"].iloc[0])
     shaped = _marked(rows.rename(columns={"difference": "value"}), "first")
@@ -61,7 +60,7 @@ def effects(rows: pd.DataFrame) -> Figure:
 
 
 @drawn_once
-def budget_control(rows: pd.DataFrame) -> Figure:
+def budget_control(rows: pd.DataFrame) -> AltairChart:
     """Soft and hard deferral against the target, with the line where they would be equal; the paper's hollow.
 
     `rows`: the table of budgets; the condition without a target is left out.

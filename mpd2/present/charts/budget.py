@@ -13,8 +13,7 @@ import pyarrow as pa
 from mpd2.evaluation.intervals import Estimate
 from mpd2.present.charts.ablations import condition_name
 from mpd2.present.charts.kit.drawing import Drawing, drawn_once
-from mpd2.present.charts.kit.style import METRIC_NAMES, Figure
-from mpd2.present.charts.kit.theme import ALARM, OTHER, READER, ROUTER
+from mpd2.present.charts.kit.style import ALARM, METRIC_NAMES, OTHER, READER, ROUTER, AltairChart
 
 MARKER, LOAD = "marker", "load"  # names of data that move
 NOW, BEFORE = "now", "before"
@@ -43,7 +42,7 @@ def load(rows: pa.Table, most: int) -> Drawing:
 
 
 @drawn_once
-def cost_curve(curve: pd.DataFrame, optimum: tuple[float, str] | None, trained: pd.DataFrame | None) -> Figure:
+def cost_curve(curve: pd.DataFrame, optimum: tuple[float, str] | None, trained: pd.DataFrame | None) -> AltairChart:
     """Clinical, expert and total cost against the share of cases sent, with bands; where one is comes with `at`.
 
     `curve`: `operating.operating_curve`; `optimum`: the share sent at the cheapest budget and its name; `trained`:
@@ -70,7 +69,7 @@ def cost_curve(curve: pd.DataFrame, optimum: tuple[float, str] | None, trained: 
         alt.Tooltip("high:Q", title="to", format=".3f"),
     ]
     base = alt.Chart(rows).encode(x=x, color=colour)
-    layers: list[Figure] = [
+    layers: list[AltairChart] = [
         base.mark_area(opacity=0.14).encode(y=alt.Y("low:Q", title="cost of a case"), y2="high:Q"),
         base.mark_line(strokeWidth=2.5).encode(y=y, strokeDash=dash, tooltip=told),
     ]
@@ -108,7 +107,7 @@ def cost_curve(curve: pd.DataFrame, optimum: tuple[float, str] | None, trained: 
 
 
 @drawn_once
-def _load(names: list[str], most: int) -> Figure:
+def _load(names: list[str], most: int) -> AltairChart:
     reader = alt.Y("name:N", title=None, sort=names, axis=EVERY_LABEL)
     across = alt.Scale(domain=[0, most], nice=False, clamp=True)
     told = [

@@ -8,8 +8,7 @@ import pandas as pd
 
 from mpd2.evaluation.explain import BEYOND, INSIDE, OUTSIDE
 from mpd2.present.charts.kit.drawing import drawn_once
-from mpd2.present.charts.kit.style import Figure
-from mpd2.present.charts.kit.theme import AI, ALARM, OTHER, READER, ROUTER
+from mpd2.present.charts.kit.style import AI, ALARM, OTHER, READER, ROUTER, AltairChart
 
 _EVERY_NAME = alt.Axis(labelLimit=320, labelOverlap=False)
 ROOM = 1.5  # of a share's axis, so that the label of a full bar has its place
@@ -34,7 +33,7 @@ def eye_frame(vertical: float, horizontal: float) -> pd.DataFrame:
 
 
 @drawn_once
-def eye(outline: pd.DataFrame, side: int = 190) -> Figure:
+def eye(outline: pd.DataFrame, side: int = 190) -> AltairChart:
     """Disc and cup to scale; `outline` is `eye_frame`."""
     scale = alt.Scale(domain=[-0.55, 0.55])
     base = alt.Chart(outline).encode(
@@ -55,7 +54,7 @@ def eye(outline: pd.DataFrame, side: int = 190) -> Figure:
 
 
 @drawn_once
-def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> Figure:
+def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> AltairChart:
     """How much of the decision each action holds; whoever is not available is named in grey.
 
     `actions` is `explain.actions_frame`; with `original`, its shares are marked by a tick.
@@ -97,7 +96,7 @@ def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> 
 
 
 @drawn_once
-def input_ranges(ranges: pd.DataFrame) -> Figure:
+def input_ranges(ranges: pd.DataFrame) -> AltairChart:
     """Every input of a case on the training cases of its cohort; `ranges` is `explain.range_frame`."""
     order = ranges["input"].tolist()
     rows = ranges.assign(
@@ -141,7 +140,7 @@ def input_ranges(ranges: pd.DataFrame) -> Figure:
 
 
 @drawn_once
-def attribution_bars(rows: pd.DataFrame) -> Figure:
+def attribution_bars(rows: pd.DataFrame) -> AltairChart:
     """What each input adds to the decision to send; `rows` is `explain.attribution_frame`."""
     towards = {"towards a reader": READER.colour, "towards the AI": AI.colour}
     names = list(towards)

@@ -15,8 +15,8 @@ from plotly.subplots import make_subplots
 from mpd2.core.memo import remembered
 from mpd2.evaluation.regions import AI
 from mpd2.present.charts.kit.drawing import drawn_once
-from mpd2.present.charts.kit.theme import AI as AI_MARK
-from mpd2.present.charts.kit.theme import ALARM, CATEGORIES, OTHER, READER, ROUTER, Mark
+from mpd2.present.charts.kit.style import AI as AI_MARK
+from mpd2.present.charts.kit.style import ALARM, CATEGORIES, OTHER, READER, ROUTER, Mark
 
 RIGHT_OR_WRONG = ((0.0, ALARM.colour), (0.5, "#B9B9B9"), (1.0, READER.colour))  # never white: points lie on any ground
 AMOUNT = ((0.0, "#3D6CB0"), (0.5, "#98978F"), (1.0, "#E0AC00"))  # lighter means more, to any eye and on any ground

@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from mpd2.present.charts.kit.theme import OTHER
+from mpd2.present.charts.kit.style import OTHER
 from mpd2.present.charts.map import AMOUNT, FADED, PAINTS, PANELS, RIGHT_OR_WRONG, Paint, kinds
 
 

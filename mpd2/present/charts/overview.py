@@ -8,14 +8,13 @@ import pandas as pd
 from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.forest import forest
-from mpd2.present.charts.kit.style import METRIC_NAMES, Figure, mark_of, method_scales
-from mpd2.present.charts.kit.theme import AI as AI_MARK
-from mpd2.present.charts.kit.theme import OTHER, ROUTER
+from mpd2.present.charts.kit.style import AI as AI_MARK
+from mpd2.present.charts.kit.style import METRIC_NAMES, OTHER, ROUTER, AltairChart, mark_of, method_scales
 from mpd2.study.claims import AI
 
 
 @drawn_once
-def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> Figure:
+def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> AltairChart:
     """A score against a cost, one point a method, with the Pareto front as a step.
 
     `plane`: the rows of one score and one cost of `curves.tradeoff`. Named are the AI and the active run, as names of
@@ -82,7 +81,7 @@ def front_in_words(plane: pd.DataFrame) -> str:
 
 
 @drawn_once
-def differences(paired: pd.DataFrame, active: str) -> Figure:
+def differences(paired: pd.DataFrame, active: str) -> AltairChart:
     """How far every other method is from the active run on the same cases; what cannot be deployed comes last.
 
     `paired`: the rows of one metric of `tables.paired` that have the active run as reference.

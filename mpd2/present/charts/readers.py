@@ -11,7 +11,7 @@ import pandas as pd
 
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.labels import PLACES, places
-from mpd2.present.charts.kit.theme import AI, ALARM, OTHER, READER, ROUTER, SEQUENCE, Mark
+from mpd2.present.charts.kit.style import AI, ALARM, OTHER, READER, ROUTER, SEQUENCE, Mark
 
 SHARES = alt.Scale(domain=[0, 1])
 EVERY_LABEL = alt.Axis(labelLimit=220, labelOverlap=False)

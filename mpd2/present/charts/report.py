@@ -6,8 +6,7 @@ import altair as alt
 import pandas as pd
 
 from mpd2.present.charts.kit.drawing import drawn_once
-from mpd2.present.charts.kit.style import method_scales
-from mpd2.present.charts.kit.theme import READER
+from mpd2.present.charts.kit.style import READER, method_scales
 
 
 @drawn_once

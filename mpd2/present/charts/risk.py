@@ -8,8 +8,7 @@ import pandas as pd
 from scipy.optimize import isotonic_regression
 
 from mpd2.present.charts.kit.drawing import drawn_once
-from mpd2.present.charts.kit.style import mark_of, method_scales
-from mpd2.present.charts.kit.theme import OTHER
+from mpd2.present.charts.kit.style import OTHER, mark_of, method_scales
 
 PICKED = "point"  # the selection: one method in one stratum
 LABEL_GAP = 0.05  # of the chart's height, below which two labels touch

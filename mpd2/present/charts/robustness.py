@@ -7,16 +7,15 @@ import pandas as pd
 
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.forest import forest
-from mpd2.present.charts.kit.style import METRIC_NAMES, Figure, mark_of
-from mpd2.present.charts.kit.theme import AI as AI_MARK
-from mpd2.present.charts.kit.theme import CATEGORIES
+from mpd2.present.charts.kit.style import AI as AI_MARK
+from mpd2.present.charts.kit.style import CATEGORIES, METRIC_NAMES, AltairChart, mark_of
 from mpd2.study.resplits import AI
 
 HEIGHT = 380
 
 
 @drawn_once
-def resplits(rows: pd.DataFrame, metric: str, active: str) -> Figure:
+def resplits(rows: pd.DataFrame, metric: str, active: str) -> AltairChart:
     """One metric of every method over resplits, with its interval. `rows`: the table of resplits, all cases."""
     name = METRIC_NAMES[metric]
     shown = rows[rows["metric"] == metric].sort_values("value", kind="stable")
@@ -24,7 +23,7 @@ def resplits(rows: pd.DataFrame, metric: str, active: str) -> Figure:
 
 
 @drawn_once
-def rivals(rows: pd.DataFrame, metric: str, active: str, against: str) -> Figure:
+def rivals(rows: pd.DataFrame, metric: str, active: str, against: str) -> AltairChart:
     """What every method has more than one of them, resplit by resplit. `rows`: the table of rivals."""
     name = METRIC_NAMES[metric]
     shown = rows[rows["metric"] == metric].rename(columns={"difference": "value"}).sort_values("value", kind="stable")
@@ -32,7 +31,7 @@ def rivals(rows: pd.DataFrame, metric: str, active: str, against: str) -> Figure
 
 
 @drawn_once
-def transfer(rows: pd.DataFrame, cohort: str, active: str) -> Figure:
+def transfer(rows: pd.DataFrame, cohort: str, active: str) -> AltairChart:
     """Total cost of every method in a cohort that is new to it; hollow: when it has learned from it.
 
     `rows`: the table of transfer, one cohort.
@@ -43,7 +42,7 @@ def transfer(rows: pd.DataFrame, cohort: str, active: str) -> Figure:
 
 
 @drawn_once
-def recalibration(rows: pd.DataFrame, cohort: str) -> Figure:
+def recalibration(rows: pd.DataFrame, cohort: str) -> AltairChart:
     """Total cost in a new cohort by the labelled cases of it, a line and a band each method; the AI is dashed.
 
     `rows`: the table of recalibration, one cohort.

@@ -5,10 +5,10 @@ from __future__ import annotations
 import pandas as pd
 
 from mpd2.present.charts.kit.forest import forest
-from mpd2.present.charts.kit.style import METRIC_NAMES, Figure, mark_of
+from mpd2.present.charts.kit.style import METRIC_NAMES, AltairChart, mark_of
 
 
-def against(paired: pd.DataFrame, title: str) -> Figure:
+def against(paired: pd.DataFrame, title: str) -> AltairChart:
     """How far runs are from one of them, called `title`, on the same cases.
 
     `paired`: the rows of one metric and reference of `tables.paired`.

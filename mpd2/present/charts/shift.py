@@ -7,7 +7,7 @@ import pandas as pd
 
 from mpd2.evaluation.shift import CLEAR
 from mpd2.present.charts.kit.drawing import drawn_once
-from mpd2.present.charts.kit.theme import CATEGORIES, OTHER
+from mpd2.present.charts.kit.style import CATEGORIES, OTHER
 
 YOURS, TRAINING = CATEGORIES[3], OTHER.colour
 HEIGHT = 380

@@ -8,8 +8,7 @@ import altair as alt
 import pandas as pd
 
 from mpd2.present.charts.kit.drawing import drawn_once
-from mpd2.present.charts.kit.style import Figure
-from mpd2.present.charts.kit.theme import AI, ALARM, CATEGORIES, OTHER, READER, ROUTER, SEQUENCE
+from mpd2.present.charts.kit.style import AI, ALARM, CATEGORIES, OTHER, READER, ROUTER, SEQUENCE, AltairChart
 
 HEIGHT = 350
 ROW, AROUND = 17, 190  # pixels of a reader's row, and of all that is around the rows
@@ -30,13 +29,13 @@ DASHES = ([1, 0], [6, 3], [2, 2], [8, 2, 2, 2], [4, 4])
 
 
 @drawn_once
-def losses(rows: pd.DataFrame) -> Figure:
+def losses(rows: pd.DataFrame) -> AltairChart:
     """The loss and its parts, means over training steps."""
     return _together(_curves(rows, LOSSES, "mean over an epoch", "loss"), "Loss and its parts")
 
 
 @drawn_once
-def deferral(rows: pd.DataFrame, target: float | None) -> Figure:
+def deferral(rows: pd.DataFrame, target: float | None) -> AltairChart:
     """Soft and hard deferral, with the budget as a line."""
     layers = _curves(rows, DEFERRAL, "share of cases", "val_hard_deferral")
     if target is None:
@@ -46,13 +45,13 @@ def deferral(rows: pd.DataFrame, target: float | None) -> Figure:
 
 
 @drawn_once
-def multiplier(rows: pd.DataFrame) -> Figure:
+def multiplier(rows: pd.DataFrame) -> AltairChart:
     """The budget's multiplier λ."""
     return _together(_curves(rows, MULTIPLIER, "λ", "multiplier"), "Pressure of the budget, λ")
 
 
 @drawn_once
-def validation(rows: pd.DataFrame, chosen: pd.DataFrame) -> Figure:
+def validation(rows: pd.DataFrame, chosen: pd.DataFrame) -> AltairChart:
     """Validation cost, and the checkpoint of each router that is kept so far. `chosen`: epoch, value."""
     marks = (
         alt.Chart(chosen)
@@ -64,7 +63,7 @@ def validation(rows: pd.DataFrame, chosen: pd.DataFrame) -> Figure:
 
 
 @drawn_once
-def load(rows: pd.DataFrame) -> Figure:
+def load(rows: pd.DataFrame) -> AltairChart:
     """The share of the soft load each reader has, epoch by epoch. `rows`: as `History.load_frame` gives them."""
     last = rows[rows["epoch"] == rows["epoch"].max()].sort_values("value", ascending=False)
     return (
@@ -112,5 +111,5 @@ def _curves(rows: pd.DataFrame, names: Mapping[str, str], axis: str, thin: str) 
     return [thin_lines, thick]
 
 
-def _together(layers: list[alt.Chart], title: str) -> Figure:
+def _together(layers: list[alt.Chart], title: str) -> AltairChart:
     return alt.layer(*layers).properties(title=title, height=HEIGHT)

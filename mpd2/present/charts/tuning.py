@@ -6,8 +6,7 @@ import altair as alt
 import pandas as pd
 
 from mpd2.present.charts.kit.drawing import drawn_once
-from mpd2.present.charts.kit.style import METRIC_NAMES, Figure
-from mpd2.present.charts.kit.theme import OTHER, ROUTER
+from mpd2.present.charts.kit.style import METRIC_NAMES, OTHER, ROUTER, AltairChart
 
 HEIGHT = 340
 BEST = 0.1  # share of trials that stand out
@@ -15,7 +14,7 @@ NAMES = METRIC_NAMES | {"AUPRC": "AUPRC", "Violation": "excess over the budget"}
 
 
 @drawn_once
-def history(rows: pd.DataFrame) -> Figure:
+def history(rows: pd.DataFrame) -> AltairChart:
     """Score of each trial and the best so far. `rows`: as `tuning.tables.history` gives them."""
     base = alt.Chart(rows).encode(x=alt.X("trial:Q", title="trial", axis=alt.Axis(tickMinStep=1)))
     y = alt.Y("Score:Q", title="score, val (less is better)", scale=alt.Scale(zero=False))
@@ -26,7 +25,7 @@ def history(rows: pd.DataFrame) -> Figure:
 
 
 @drawn_once
-def front(rows: pd.DataFrame, score: str, cost: str) -> Figure:
+def front(rows: pd.DataFrame, score: str, cost: str) -> AltairChart:
     """Trials by a score and a cost; those nobody beats in both stand out. `rows`: as `tuning.tables.front`."""
     x = alt.X(f"{cost}:Q", title=f"{NAMES[cost]}, val (less is better)", scale=alt.Scale(zero=False, padding=15))
     y = alt.Y(f"{score}:Q", title=f"{NAMES[score]}, val (more is better)", scale=alt.Scale(zero=False, padding=15))
@@ -47,7 +46,7 @@ def front(rows: pd.DataFrame, score: str, cost: str) -> Figure:
 
 
 @drawn_once
-def importances(rows: pd.DataFrame) -> Figure:
+def importances(rows: pd.DataFrame) -> AltairChart:
     """Which settings the score depends on. `rows`: as `tuning.tables.importances` gives them."""
     return (
         alt.Chart(rows)
@@ -62,7 +61,7 @@ def importances(rows: pd.DataFrame) -> Figure:
 
 
 @drawn_once
-def parallel(rows: pd.DataFrame) -> Figure:
+def parallel(rows: pd.DataFrame) -> AltairChart:
     """Each trial as a line through its settings; the best tenth stands out. `rows`: as `tuning.tables.parallel`."""
     order = rows["symbol"].unique().tolist()
     shown = rows.assign(best=rows["rank"] <= max(1, round(BEST * rows["trial"].nunique())))

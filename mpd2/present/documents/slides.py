@@ -19,8 +19,7 @@ from pptx.slide import Slide
 from pptx.text.text import TextFrame
 from pptx.util import Inches, Pt
 
-from mpd2.present.charts.kit.style import mark_of
-from mpd2.present.charts.kit.theme import OTHER, READER, Mark
+from mpd2.present.charts.kit.style import OTHER, READER, Mark, mark_of
 from mpd2.present.charts.overview import front_in_words
 from mpd2.present.documents.briefing import Briefing
 from mpd2.present.words.answer import KeyNumber

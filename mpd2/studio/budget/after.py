@@ -105,7 +105,7 @@ def side_by_side(about: Scenario) -> None:
         key="budget_sides",
         alt_text="Every figure under A and under B, and their difference with its interval",
         columns={
-            "metric": "Figure",
+            "metric": "Metric",
             "first": _number("A", COST),
             "second": _number("B", COST),
             "difference": _number("B less A", CHANGE),

@@ -9,8 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.core.memo import remembered
-from mpd2.present.charts.kit.style import METRIC_NAMES
-from mpd2.present.charts.kit.theme import OTHER, ROUTER
+from mpd2.present.charts.kit.style import METRIC_NAMES, OTHER, ROUTER
 from mpd2.present.words.side_by_side import BEST, PRINTED, TIED, Columns, SideBySide
 from mpd2.studio.parts import widgets
 from mpd2.studio.shell.glossary import GLOSSARY

@@ -11,14 +11,14 @@ import streamlit as st
 
 from mpd2.present.charts.kit.drawing import Drawing, finished
 from mpd2.present.charts.kit.export import MIME, Kind, render
-from mpd2.present.charts.kit.style import Figure
+from mpd2.present.charts.kit.style import AltairChart
 from mpd2.present.documents.spreadsheets import to_csv
 from mpd2.studio.shell.registry import entry
 from mpd2.study.views import NOTHING
 
 
 def chart(
-    figure: Drawing | Figure,
+    figure: Drawing | AltairChart,
     *,
     table: pd.DataFrame,
     key: str,
@@ -48,7 +48,7 @@ def bare_chart(drawing: Drawing, *, key: str, alt_text: str) -> None:
     st.vega_lite_chart(spec=drawing.on_page(), key=key, alt=alt_text)
 
 
-def files(draw: Callable[[], Drawing | Figure], table: pd.DataFrame, key: str) -> None:
+def files(draw: Callable[[], Drawing | AltairChart], table: pd.DataFrame, key: str) -> None:
     """The data of a figure and the figure itself, drawn when it is asked for; closed, a page is drawn sooner."""
     with st.popover("Download", icon=":material/download:", type="tertiary", key=f"{key}:files"):
         download(table, key)
@@ -110,5 +110,5 @@ def open_case(case_id: str) -> None:
     st.switch_page(entry("case").path, query_params={"case": case_id})
 
 
-def _picture(draw: Callable[[], Drawing | Figure], kind: Kind) -> bytes:
+def _picture(draw: Callable[[], Drawing | AltairChart], kind: Kind) -> bytes:
     return render(draw(), kind)

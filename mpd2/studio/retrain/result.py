@@ -74,7 +74,7 @@ def beside(names: tuple[str, ...], about: Scenario, key: str, first: str) -> Non
 def paired_chart(names: tuple[str, ...], about: Scenario, reference: str, key: str) -> None:
     """How far runs are from one of them on the same cases, for a figure that can be chosen."""
     choices = [metric for metric in METRICS if metric in tables.REPORTED]
-    metric = st.selectbox("Figure", choices, format_func=METRIC_NAMES.__getitem__, key=f"{key}-metric", width=260)
+    metric = st.selectbox("Metric", choices, format_func=METRIC_NAMES.__getitem__, key=f"{key}-metric", width=260)
     rows = _paired(names, reference, about)
     rows = rows[rows["metric"] == metric]
     widgets.chart(figures.against(rows, store.run_title(reference)), table=rows, key=f"{key}-paired",
@@ -107,7 +107,7 @@ def draw_grid(name: str, about: Scenario) -> None:
     st.subheader(f"What each cell bought: {store.run_title(name)}", anchor=False)
     judged = judged_slice(about, "grid")
     rows, changed = _grid_tables(name, judged)
-    metric = st.selectbox("Figure", grid.EFFECTS, format_func=METRIC_NAMES.__getitem__, key="grid-metric", width=260)
+    metric = st.selectbox("Metric", grid.EFFECTS, format_func=METRIC_NAMES.__getitem__, key="grid-metric", width=260)
     shown = changed[changed["metric"] == metric]
     widgets.data_table(shown.drop(columns="metric"), key="grid-effects", columns=_EFFECTS,
                        alt_text=f"Change in {METRIC_NAMES[metric]} of each cell against the first")  # fmt: skip

@@ -11,7 +11,7 @@ import orjson
 import pyarrow as pa
 
 from mpd2.core.memo import remembered
-from mpd2.present.charts.kit.style import Figure
+from mpd2.present.charts.kit.style import AltairChart
 
 KEPT = 64  # charts of a kind, each a few kilobytes, or some tens of them
 Given = ParamSpec("Given")
@@ -38,14 +38,14 @@ class Drawing:
         return {**{name: part for name, part in spec.items() if name != "config"}, "datasets": dict(self.data)}
 
 
-def finished(figure: Figure) -> Drawing:
+def finished(figure: AltairChart) -> Drawing:
     """A chart as it is now, not checked against the schema again: every part was when it was made."""
     spec = figure.to_dict(validate=False)
     data = {name: pa.Table.from_pylist(rows) for name, rows in spec.pop("datasets", {}).items()}
     return Drawing(orjson.dumps(spec), data)
 
 
-def drawn_once(draw: Callable[Given, Figure]) -> Callable[Given, Drawing]:
+def drawn_once(draw: Callable[Given, AltairChart]) -> Callable[Given, Drawing]:
     """Finish what a function draws, and keep it for the next who asks for the same."""
 
     @remembered(KEPT)

@@ -7,14 +7,14 @@ from typing import Literal
 import vl_convert
 
 from mpd2.present.charts.kit.drawing import Drawing
-from mpd2.present.charts.kit.style import Figure
+from mpd2.present.charts.kit.style import AltairChart
 
 Kind = Literal["png", "svg"]
 MIME: dict[Kind, str] = {"png": "image/png", "svg": "image/svg+xml"}
 SCALE = 2.0  # pixels a unit in a PNG: sharp on a slide
 
 
-def render(figure: Drawing | Figure, kind: Kind) -> bytes:
+def render(figure: Drawing | AltairChart, kind: Kind) -> bytes:
     """A figure as PNG or SVG, on white."""
     spec = {**figure.to_dict(), "background": "white"}
     if kind == "png":

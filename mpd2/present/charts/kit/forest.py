@@ -5,15 +5,16 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from mpd2.present.charts.kit.style import Figure
-from mpd2.present.charts.kit.theme import OTHER
+from mpd2.present.charts.kit.style import OTHER, AltairChart
 
 ROW = 24  # height of one line
 AROUND = 110  # height of title and axis
 FEWEST = 7  # lines there is room for, so that short ones side by side are alike
 
 
-def forest(rows: pd.DataFrame, axis: str, title: str, zero: bool = False, published: str = "in the paper") -> Figure:
+def forest(
+    rows: pd.DataFrame, axis: str, title: str, zero: bool = False, published: str = "in the paper"
+) -> AltairChart:
     """A dot and its interval for each row, in the rows' order; where there is another figure, a hollow mark.
 
     `rows`: title, value, low, high, n, colour, shape, and published where there is one (NaN where not), which is what

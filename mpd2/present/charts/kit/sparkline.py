@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mpd2.present.charts.kit.theme import OTHER, ROUTER
+from mpd2.present.charts.kit.style import OTHER, ROUTER
 
 WIDTH, HEIGHT, MARGIN = 120, 28, 4
 

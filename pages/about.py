@@ -46,7 +46,7 @@ def model_card() -> None:
     }
     st.table(pd.Series(facts, name="Active run"), border="horizontal")
     st.markdown(texts_about.INTENDED_USE)
-    st.markdown("#### Where it ends")
+    st.markdown("### Where it ends")
     origins = ", ".join(f"{entry.name} {entry.readings}" for entry in cohort.manifest.cohorts)
     st.markdown(
         f"- Readings are not all of one kind: {origins}. Only real ones were given by people who looked."
@@ -56,7 +56,7 @@ def model_card() -> None:
 
 def data() -> None:
     """The table's datasheet."""
-    st.markdown((store.DATA / "README.md").read_text(encoding="utf-8").replace("\n#", "\n###").lstrip("# "))
+    st.markdown((store.DATA / "README.md").read_text(encoding="utf-8").replace("\n#", "\n##").lstrip("# "))
 
 
 def numbers() -> None:
@@ -68,9 +68,9 @@ def numbers() -> None:
 def sources() -> None:
     """Terms and credit."""
     st.markdown(texts_about.LICENCES)
-    st.markdown("#### Cohorts")
+    st.markdown("### Cohorts")
     st.markdown("\n".join(f"- {entry.credit}" for entry in store.cohort().manifest.cohorts))
-    st.markdown("#### References")
+    st.markdown("### References")
     st.markdown(texts_about.REFERENCES)
 
 

@@ -1,6 +1,7 @@
 """Every page in a browser: by its link, at every width, in light and dark."""
 
 import tomllib
+from itertools import pairwise
 
 import pytest
 from playwright.sync_api import expect
@@ -29,6 +30,12 @@ def page(entry, visit):
     page.close()
 
 
+def heading_levels(page) -> list[int]:
+    """From 1 to 6, in the order of the page."""
+    found = page.get_by_test_id("stMain").locator("h1, h2, h3, h4, h5, h6")
+    return [int(tag[1]) for tag in found.evaluate_all("all => all.map((one) => one.tagName)")]
+
+
 def background(page) -> str:
     red, green, blue = page.evaluate(
         "getComputedStyle(document.querySelector('[data-testid=stApp]')).backgroundColor.match(/\\d+/g).map(Number)"
@@ -43,6 +50,21 @@ def test_its_link_leads_to_it_within_the_frame(page, entry):
     expect(page.get_by_test_id("stSidebar").get_by_text("Active run")).to_be_visible()
     for other in THERE:
         expect(page.get_by_test_id("stSidebarNav").get_by_role("link", name=other.title)).to_be_attached()
+
+
+def test_headings_never_skip_a_level(page):
+    levels = heading_levels(page)
+    assert levels[:2] == [1, 2]
+    assert all(after <= before + 1 for before, after in pairwise(levels))
+
+
+@pytest.mark.parametrize("part", ["card", "data", "sources"])
+def test_no_part_of_about_skips_a_level(visit, part):
+    page = visit(f"about?part={part}")
+    levels = heading_levels(page)
+    page.close()
+    assert set(levels) >= {1, 2, 3}
+    assert all(after <= before + 1 for before, after in pairwise(levels))
 
 
 def test_the_default_page_can_be_linked_by_its_name_too(visit):

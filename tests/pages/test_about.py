@@ -21,14 +21,15 @@ def part(open_page):
 
 def written(page) -> str:
     """Everything a visitor can read."""
-    texts_shown = [element.value for element in (*page.markdown, *page.caption, *page.title, *page.subheader)]
-    return "\n".join([*texts_shown, *(table.value.to_csv() for table in page.table)])
+    kinds = (page.markdown, page.caption, page.title, page.header, page.subheader)
+    texts = [element.value for kind in kinds for element in kind]
+    return "\n".join([*texts, *(table.value.to_csv() for table in page.table)])
 
 
 def test_it_opens_under_its_question(about):
     assert not about.exception
     assert about.title[0].value == "About"
-    assert about.subheader[0].value == "How does it work, and what may it be used for?"
+    assert about.header[0].value == "How does it work, and what may it be used for?"
 
 
 def test_the_picture_of_the_method_is_told_in_words_too(about):

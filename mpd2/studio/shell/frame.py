@@ -60,8 +60,9 @@ def scenario() -> Scenario:
 def open_page(key: str) -> Scenario:
     """Print a page's title, its question and what it is about; a stop with the reason if that is no case at all."""
     page, about = entry(key), scenario()
-    st.title(page.title, anchor=False)
-    st.subheader(page.question, anchor=False)
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="left"):
+        st.title(page.title, anchor=False, width="content")
+        st.header(page.question, anchor=False, width="content")  # so that a page's own headings are of the third level
     if page.about == "run":
         st.caption(f"Active run: {store.run_title(about.run)}")
     elif page.about == "slice":

@@ -4,14 +4,6 @@ from __future__ import annotations
 
 from mpd2.core.manifest import Manifest
 
-READINGS = {
-    "real": "real",
-    "semi-synthetic": "semi-synthetic",
-    "induced": "induced from similar cases",
-    "unknown": "of unknown origin",
-}
-"""How readers' decisions came about, by the manifest's word for it."""
-
 ACTIVE_RUN = "The trained method that every page is about. All other methods are shown beside it."
 COHORTS = "Where the photographs come from. None chosen means all."
 SPLIT = "Test was never used to choose anything; val was, so its figures are a little too good."
@@ -40,9 +32,5 @@ GLOSSARY = {
 
 def banner(manifest: Manifest) -> str:
     """What stands above every page."""
-    told = [
-        f"{words} in {' and '.join(names)}"
-        for kind, words in READINGS.items()
-        if (names := [cohort.name for cohort in manifest.cohorts if cohort.readings == kind])
-    ]
-    return f"Research software, not a medical device. Readings are {', '.join(told)}."
+    origins = ", ".join(f"{cohort.name} {cohort.readings}" for cohort in manifest.cohorts)
+    return f"Research software, not a medical device. Readers' answers: {origins}."

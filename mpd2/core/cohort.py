@@ -15,6 +15,9 @@ from mpd2.core.manifest import Manifest
 STATE = ("prob_1", "logit_0", "logit_1", "vim_risk_z", "quality_risk", "uncertainty", "vCDR", "aCDR")
 """What a router sees of a case, in this order: the paper's decision-time state z_i."""
 
+MEASURED = ("logit_0", "logit_1", "vim_risk_z", "quality_risk", "vCDR", "aCDR")
+"""The inputs that are measured and can be changed alone; probability and uncertainty follow from the two logits."""
+
 SPLITS = ("train", "val", "test")
 UNKNOWN = -1  # a truth or a reader's word that is not in the table
 

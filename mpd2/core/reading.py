@@ -16,14 +16,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mpd2.core.arrays import Floats, Ints
-from mpd2.core.cohort import SPLITS, STATE, UNKNOWN, Cohort
+from mpd2.core.cohort import MEASURED, SPLITS, STATE, UNKNOWN, Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import CohortEntry, Manifest, load_manifest
 
 Purpose = Literal["training", "routing"]
 
 LARGEST = 1_000_000  # measurement that somebody can mean; far larger ones no router can compute with
-MEASURED = ("logit_0", "logit_1", "vim_risk_z", "quality_risk", "vCDR", "aCDR")  # the rest of STATE follows from logits
 OTHER = CohortEntry(key="other", name="Other", readings="unknown")  # every cohort a manifest does not know
 LISTED = 5  # further rows that a message names before "and 40 more"
 SHOWN = 40  # characters of a cell that a message quotes

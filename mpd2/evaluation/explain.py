@@ -11,7 +11,7 @@ import pandas as pd
 from scipy.special import expit, logit
 
 from mpd2.core.arrays import Bools, Floats
-from mpd2.core.cohort import STATE, UNKNOWN, Cohort
+from mpd2.core.cohort import MEASURED, STATE, UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import ErrorRates, expected_costs
 from mpd2.core.policy import Policy, Rule, choose, mean_policy
@@ -30,11 +30,10 @@ INPUT_NAMES = {
     "vCDR": "vertical CDR",
     "aCDR": "area CDR",
 }
-MEASURED = ("logit_0", "logit_1", "vim_risk_z", "quality_risk", "vCDR", "aCDR")
-"""The inputs that can be changed alone; the AI's probability and uncertainty follow from its two scores."""
 
 BACKGROUND = 64  # training cases that stand for "not knowing" an input
 STEPS = 64  # points on the way to the end of a range; searched twice, so that a flip is found to 1/4000 of the way
+STAND_INS = 3  # readers in a row who might be away
 SUREST = 1e-7  # how near to 0 and 1 single precision tells probabilities apart
 INSIDE, OUTSIDE, BEYOND = "inside the range", "outside its cohort's range", "outside the training range"
 WORDS = {0: "healthy", 1: "glaucoma", UNKNOWN: ""}
@@ -208,11 +207,11 @@ def flips(run: Run, case: Cohort, train: Cohort) -> pd.DataFrame:
     return rows.sort_values("change", key=np.abs, na_position="last", ignore_index=True)
 
 
-def stand_ins(run: Run, case: Cohort, depth: int = 3) -> list[int]:
+def stand_ins(run: Run, case: Cohort) -> list[int]:
     """Who is asked, then who if that one is away, and so on: actions, 0 for the AI, which ends the list."""
     order: list[int] = []
     available = case.available[0].copy()
-    while len(order) < depth:
+    while len(order) < STAND_INS:
         roster = variants(case, case.state, available)
         action = int(choose(mean_policy(policy_of(run, roster)), run.rule)[0])
         order.append(action)

@@ -9,7 +9,6 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.policy import Continuations, Decisions, Policy
 from mpd2.core.runs import Run
-from mpd2.methods.plus.asking import FREE_OF_PRICES, Prices
 
 
 class Method(Protocol):
@@ -41,9 +40,7 @@ class Decider(Protocol):
     The policy is then only about whom it asks first.
     """
 
-    def decide(
-        self, run: Run, cohort: Cohort, costs: Costs | None = None, prices: Prices = FREE_OF_PRICES
-    ) -> Decisions:
+    def decide(self, run: Run, cohort: Cohort, costs: Costs | None = None) -> Decisions:
         """Whom every member asks, in order, and the label it ends with, under the run's costs or others."""
 
     def continuations(self, run: Run, cohort: Cohort) -> Continuations:

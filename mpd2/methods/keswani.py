@@ -12,13 +12,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from mpd2.core.arrays import Floats
-from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.policy import NOBODY, Decisions
-from mpd2.core.runs import Run
 from mpd2.methods.stacked import Cases, Learned, Loss
-
-LEAST_VOICE = 0.01  # a share of the vote below this is nobody's voice: not heard and not paid
 
 
 @dataclass(frozen=True)
@@ -58,19 +54,3 @@ def committee_loss(outputs: Tensor, votes: Tensor, cases: Cases) -> Tensor:
     vote = (shares * votes).sum(-1)  # v
     towards = (2 * cases.truth - 1) * (2 * vote - 1)
     return (cases.stakes * functional.softplus(-towards) + (shares * cases.fees).sum(-1)).mean(-1)
-
-
-def committee_decisions(run: Run, cohort: Cohort) -> Decisions:
-    """The committee unprojected: everybody with a voice is asked and paid, weightiest first, and the vote decides."""
-    method = Keswani(cost_aware=run.method == Keswani.family)
-    shares = method.policy(run, cohort).actions  # D, [E, N, 1 + M]
-    shares = np.where(shares < LEAST_VOICE, 0.0, shares)
-    votes = np.column_stack([cohort.ai_label if method.cost_aware else cohort.ai_probability, cohort.decisions])
-    vote = (shares * votes).sum(-1) / shares.sum(-1)  # v, [E, N]
-    asked = shares[..., 1:] > 0
-    silent = (asked & (cohort.decisions == UNKNOWN)).any(-1)
-    order = np.argsort(-shares[..., 1:], axis=-1, kind="stable")
-    return Decisions(
-        consulted=np.where(np.take_along_axis(asked, order, -1), order, NOBODY),
-        label=np.where(silent, UNKNOWN, vote >= 0.5),
-    )

@@ -17,7 +17,7 @@ from mpd2.core.policy import NOBODY, choose, route
 from mpd2.core.runs import Run, load_continuations, load_predictions, load_run, save_run
 from mpd2.evaluation.metrics import evaluate
 from mpd2.methods import continuations_of, decisions_of, policy_of
-from mpd2.methods.plus.asking import CHEAPER, Prices, decide
+from mpd2.methods.plus.asking import CHEAPER, decide
 from mpd2.methods.plus.method import Plus, bootstraps, expected_of, outlook_of
 
 SEEDS = (42, 43)
@@ -68,21 +68,6 @@ def test_dear_readers_are_not_asked_and_the_posterior_decides() -> None:
 def test_the_cheaper_error_depends_on_what_errors_cost() -> None:
     careful, lax = (Plus().decide(run_of(), TEST, Costs(miss, 1.5, (9.0,) * 3)).label for miss in (20.0, 0.2))
     assert careful.mean() > lax.mean()
-
-
-def test_a_price_on_deferral_spares_readers_and_a_reward_asks_more() -> None:
-    shares = [
-        Plus().decide(run_of(), TEST, prices=Prices(deferral=price)).deferred.mean() for price in (0.2, 0.0, -0.2)
-    ]
-    assert shares[0] < shares[1] < shares[2]
-
-
-def test_a_price_on_one_reader_sends_cases_to_others() -> None:
-    asked = [
-        (Plus().decide(run_of(), TEST, prices=Prices(readers=(0.0, price, 0.0))).consulted == 1).sum()
-        for price in (0.0, 0.1, np.inf)
-    ]
-    assert asked[0] > asked[1] > asked[2] == 0
 
 
 def test_somebody_new_is_asked_as_readers_in_general_are() -> None:

@@ -40,37 +40,9 @@ def test_the_fit_is_the_least_penalised_loss() -> None:
     assert found.population[0] == pytest.approx(best.x[:3], abs=1e-3)
 
 
-def test_the_covariance_is_the_inverse_curvature() -> None:
-    design, targets, weights = readings([60, 25])
-    found = fit_pooled(design, targets, weights, COMMON, APART)
-    rates = sigmoid(design @ found.readers[0].T)
-    curvature = np.zeros((9, 9))  # of the population, then of each reader's own coefficients
-    curvature[:3, :3] = np.diag([COMMON, COMMON, 1e-6]) + 2 * APART * np.eye(3)
-    for j in range(2):
-        own = slice(3 + 3 * j, 6 + 3 * j)
-        data = (design * (weights[:, 0, j] * rates[:, j] * (1 - rates[:, j]))[:, None]).T @ design
-        curvature[own, own] = data + APART * np.eye(3)
-        curvature[own, :3] = curvature[:3, own] = -APART * np.eye(3)
-    inverse = np.linalg.inv(curvature)
-    for j in range(2):
-        own = slice(3 + 3 * j, 6 + 3 * j)
-        assert found.covariance[0, j] == pytest.approx(inverse[own, own], rel=1e-6)
-    assert found.unheard[0] == pytest.approx(inverse[:3, :3] + np.eye(3) / APART, rel=1e-6)
-
-
 def test_a_reader_never_heard_is_the_population() -> None:
     found = fit_pooled(*readings([80, 80, 0]), COMMON, APART)
     assert found.readers[0, 2] == pytest.approx(found.population[0], abs=1e-6)
-    assert found.covariance[0, 2] == pytest.approx(found.unheard[0], rel=1e-6)
-
-
-def test_the_fewer_words_the_less_sure() -> None:
-    design, targets, weights = readings([400, 400, 400])
-    spread = []
-    for words in (400, 40, 4):
-        fewer = weights * np.where(np.arange(3) == 2, (np.arange(400) < words)[:, None], 1.0)[:, None]
-        spread.append(np.trace(fit_pooled(design, targets, fewer, COMMON, APART).covariance[0, 2]))
-    assert spread == sorted(spread)
 
 
 def test_a_stronger_pull_brings_readers_nearer_to_each_other() -> None:

@@ -28,31 +28,6 @@ CHAIN = ("known", "probability", "now", "label", "reader", "fee", "asking", "spe
 CHEAPER = -1  # a label that is whichever error is expected to cost less
 
 
-@dataclass(frozen=True)
-class Prices:
-    """What a deferred case and a consultation cost beyond the fee, λ; only decisions see them, no bill does.
-
-    A budget, a capacity or a reserve is a price above 0, an operating point that asks more one below 0.
-    """
-
-    deferral: float = 0.0
-    readers: tuple[float, ...] = ()  # one a reader; none means 0 for all
-
-    def __post_init__(self) -> None:
-        for price in (self.deferral, *self.readers):
-            if not price > -np.inf:
-                raise UserError(f"prices: found {price}, expected numbers, or infinity for what is out of the question")
-
-    def fees(self, costs: Costs) -> Floats:
-        """Fee and price of each consultation together, [M]."""
-        if self.readers and len(self.readers) != len(costs.fees):
-            raise UserError(f"prices: found {len(self.readers)}, expected one for each of {len(costs.fees)} readers")
-        return np.array(costs.fees) + np.array(self.readers or (0.0,) * len(costs.fees))
-
-
-FREE_OF_PRICES = Prices()
-
-
 @dataclass(frozen=True, eq=False)
 class Outlook:
     """What is believed of N cases before anybody is asked. Leading axes, if any, are members of a population."""
@@ -86,45 +61,45 @@ class _Terms:
     """What everything costs while deciding, and what readers answer."""
 
     likelihood: Floats  # [B, M, 2, 2] P(answer 0 or 1 | truth 0 or 1)
-    fees: Floats  # [M] with prices
+    fees: Floats  # [M]
     errors: Floats  # [2] cost of a false alarm and of a miss
     fuse: bool
 
 
-def first_gain(outlook: Outlook, costs: Costs, limit: int, prices: Prices = FREE_OF_PRICES) -> Floats:
+def first_gain(outlook: Outlook, costs: Costs, limit: int) -> Floats:
     """What first asking each reader is expected to save against deciding now, [..., N, M]; −∞ for an absent reader.
 
     Whatever is asked after that, up to `limit` readers in all, is counted in.
     """
-    terms, start = _begin(outlook, costs, prices)
+    terms, start = _begin(outlook, costs)
     depth = _depth(limit, start.open.shape[1])
-    saved = _stop(start, terms)[:, None] - _asking(start, terms, depth) - prices.deferral
+    saved = _stop(start, terms)[:, None] - _asking(start, terms, depth)
     return saved.reshape(outlook.answers.shape[:-1])
 
 
-def decide(outlook: Outlook, words: Ints, costs: Costs, limit: int, prices: Prices = FREE_OF_PRICES) -> Decisions:
+def decide(outlook: Outlook, words: Ints, costs: Costs, limit: int) -> Decisions:
     """Ask whoever pays most until nobody does, hear them, and give the label of the smaller expected cost.
 
     `words` is what readers say, [N, M]; where that is UNKNOWN, the enquiry waits there and so does the label.
     """
-    terms, start = _begin(outlook, costs, prices)
-    consulted, label = _enquire(start, _said(outlook, words), terms, limit, prices.deferral)
+    terms, start = _begin(outlook, costs)
+    consulted, label = _enquire(start, _for_members(outlook, words), terms, limit)
     shape = outlook.prior.shape
     return Decisions(consulted.reshape(*shape, limit), label.reshape(shape))
 
 
 def continuations(outlook: Outlook, words: Ints, costs: Costs, limit: int) -> Continuations:
     """How every case ends if nobody is asked and if each reader is asked first, whether or not that pays."""
-    terms, start = _begin(outlook, costs, FREE_OF_PRICES)
-    said = _said(outlook, words)
+    terms, start = _begin(outlook, costs)
+    heard = _for_members(outlook, words)
     row, reader = np.nonzero(start.open)
-    answer = said[row, reader]
+    answer = heard[row, reader]
     consulted = np.full((*start.open.shape, limit), NOBODY)  # [B, M, limit]
     label = np.full(start.open.shape, UNKNOWN)
     consulted[row, reader, 0] = reader
     row, reader, answer = (part[answer != UNKNOWN] for part in (row, reader, answer))
     after = _heard(start.rows(row), terms, reader, answer)
-    consulted[row, reader, 1:], label[row, reader] = _enquire(after, said, terms, limit - 1)
+    consulted[row, reader, 1:], label[row, reader] = _enquire(after, heard, terms, limit - 1)
     shape = outlook.answers.shape[:-1]  # [..., N, M]
     return Continuations(
         kept=_labels(start, terms).reshape(shape[:-1]),
@@ -142,9 +117,9 @@ def chain(outlook: Outlook, case: Cohort, costs: Costs, limit: int, prevalence: 
     far) and next. The first row knows only how common glaucoma is; there the question of asking does not come up.
     """
     before = replace(outlook, prior=np.array([prevalence]), kept=np.array([CHEAPER]))
-    terms, start = _begin(before, costs, FREE_OF_PRICES)
+    terms, start = _begin(before, costs)
     rows = [_step_of(start, terms, 0, case) | {"known": "How common glaucoma is", "next": "look at the case"}]
-    terms, state = _begin(outlook, costs, FREE_OF_PRICES)
+    terms, state = _begin(outlook, costs)
     known, spent = "AI and photograph", 0.0
     for left in range(limit, -1, -1):
         row = _step_of(state, terms, left, case) | {"known": known, "spent": spent}
@@ -180,45 +155,42 @@ def _depth(limit: int, readers: int) -> int:
     return max(depth for depth in range(1, limit + 1) if depth == 1 or ways(readers, depth) <= PATHS)
 
 
-def _begin(outlook: Outlook, costs: Costs, prices: Prices) -> tuple[_Terms, _Enquiries]:
+def _begin(outlook: Outlook, costs: Costs) -> tuple[_Terms, _Enquiries]:
     members = outlook.prior.size // max(len(outlook.available), 1)
-    prior, said = outlook.prior.ravel(), outlook.answers.reshape(-1, *outlook.answers.shape[-2:])  # [B], [B, M, 2]
-    fees = prices.fees(costs)
-    payable = np.isfinite(fees)
+    prior, rates = outlook.prior.ravel(), outlook.answers.reshape(-1, *outlook.answers.shape[-2:])  # [B], [B, M, 2]
     terms = _Terms(
-        likelihood=np.stack([1 - said, said], axis=-2),
-        fees=np.where(payable, fees, 0.0),
+        likelihood=np.stack([1 - rates, rates], axis=-2),
+        fees=np.array(costs.fees),
         errors=np.array([costs.false_positive, costs.false_negative]),
         fuse=outlook.fuse,
     )
     start = _Enquiries(
         pair=np.arange(len(prior)),
         belief=np.column_stack([1 - prior, prior]),
-        open=np.tile(outlook.available & payable, (members, 1)),
+        open=np.tile(outlook.available, (members, 1)),
         label=np.tile(outlook.kept, members),
     )
     return terms, start
 
 
-def _said(outlook: Outlook, words: Ints) -> Ints:
+def _for_members(outlook: Outlook, words: Ints) -> Ints:
     """What readers say, for every member alike, [N, M] to [B, M]."""
     return np.tile(words, (outlook.prior.size // max(len(words), 1), 1))
 
 
-def _enquire(start: _Enquiries, said: Ints, terms: _Terms, limit: int, deferral: float = 0.0) -> tuple[Ints, Ints]:
-    """Whom each enquiry asks from here on, [R, limit], and the label it ends with, [R]; `deferral` is paid once."""
+def _enquire(start: _Enquiries, words: Ints, terms: _Terms, limit: int) -> tuple[Ints, Ints]:
+    """Whom each enquiry asks from here on, [R, limit], and the label it ends with, [R]; `words` is [B, M]."""
     rows, state = len(start.pair), start.rows(np.arange(len(start.pair)))
     consulted, waiting = np.full((rows, limit), NOBODY), np.zeros(rows, bool)
     active = np.flatnonzero(state.open.any(-1))
     for step in range(limit):
         under_way = state.rows(active)
-        asking = _asking(under_way, terms, _depth(limit - step, said.shape[1]))  # [R, M]
+        asking = _asking(under_way, terms, _depth(limit - step, words.shape[1]))  # [R, M]
         best = asking.argmin(-1) if len(active) else np.zeros(0, int)
-        least = asking[np.arange(len(active)), best] + (deferral if step == 0 else 0.0)
-        pays = _stop(under_way, terms) > least
+        pays = _stop(under_way, terms) > asking[np.arange(len(active)), best]
         active, best = active[pays], best[pays]
         consulted[active, step] = best
-        answer = said[state.pair[active], best]
+        answer = words[state.pair[active], best]
         waiting[active[answer == UNKNOWN]] = True
         active, best, answer = (part[answer != UNKNOWN] for part in (active, best, answer))
         heard = _heard(state.rows(active), terms, best, answer)
@@ -278,7 +250,6 @@ def _least(enquiries: _Enquiries, terms: _Terms, depth: int) -> Floats:
     # No answer is worth more than all that is at stake: where the cheapest reader costs that much, nobody is asked.
     anybody = enquiries.open.any(-1)
     least = np.where(enquiries.open, terms.fees, np.inf)[anybody].min(-1, initial=np.inf)
-    least = least + (depth - 1) * np.minimum(least, 0.0)
     open_questions = np.flatnonzero(anybody)[stop[anybody] > least * enquiries.belief[anybody].sum(-1)]
     best = _asking_chunk(enquiries.rows(open_questions), terms, depth).min(-1, initial=np.inf)
     stop[open_questions] = np.minimum(stop[open_questions], best)

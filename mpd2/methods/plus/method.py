@@ -23,9 +23,7 @@ from mpd2.methods.common import SHARPNESS, learning_splits, member_settings, per
 from mpd2.methods.plus.answers import fit_answers, predict_answers
 from mpd2.methods.plus.asking import (
     CHEAPER,
-    FREE_OF_PRICES,
     Outlook,
-    Prices,
     checked_limit,
     continuations,
     decide,
@@ -87,12 +85,10 @@ class Plus:
         scores = np.concatenate([np.zeros((*gains.shape[:-1], 1)), gains], axis=-1)
         return Policy.from_scores(SHARPNESS * scores, cohort.available)
 
-    def decide(
-        self, run: Run, cohort: Cohort, costs: Costs | None = None, prices: Prices = FREE_OF_PRICES
-    ) -> Decisions:
+    def decide(self, run: Run, cohort: Cohort, costs: Costs | None = None) -> Decisions:
         """Whom every member asks, in order, and the label it ends with, under the run's costs or others."""
         outlook = outlook_of(run, cohort)
-        return decide(outlook, cohort.decisions, costs or run.costs, _options(run).limit, prices)
+        return decide(outlook, cohort.decisions, costs or run.costs, _options(run).limit)
 
     def continuations(self, run: Run, cohort: Cohort) -> Continuations:
         """How every case ends, for every member, if nobody is asked and if each reader is asked first."""

@@ -17,8 +17,6 @@ class Pooled:
 
     population: Floats  # μ, [T, Q]
     readers: Floats  # β, [T, M, Q]
-    covariance: Floats  # of every β by Laplace's approximation, [T, M, Q, Q]
-    unheard: Floats  # of the β of a reader of whom nothing is known, around μ, [T, Q, Q]
 
 
 def fit_pooled(design: np.ndarray, targets: np.ndarray, weights: np.ndarray, common: float, apart: float) -> Pooled:
@@ -26,7 +24,7 @@ def fit_pooled(design: np.ndarray, targets: np.ndarray, weights: np.ndarray, com
 
     `design` is [N, Q] with the constant last, which of the two penalties feels only the second; `targets` and `weights`
     are [N, T, M], and where a weight is 0 the reader said nothing. A reader with few words is near the population, one
-    with none is the population, and the covariance says how little is known of either. Newton steps, all sets and
+    with none is the population. Newton steps, all sets and
     readers in one stacked solve: the population is eliminated last (Schur), so that no matrix is larger than Q × Q.
     """
     cases, size = design.shape
@@ -75,7 +73,4 @@ def fit_pooled(design: np.ndarray, targets: np.ndarray, weights: np.ndarray, com
         step = np.where(better, np.minimum(1.0, 2 * step), step / 2)
         if (gain <= TOLERANCE * (1 + value)).all():
             break
-    _, inverse, schur = curvature(expit(logits).reshape(cases, sets * readers))
-    known = np.linalg.inv(schur)  # covariance of μ
-    covariance = inverse + apart**2 * inverse @ known[:, None] @ inverse
-    return Pooled(population, population[:, None] + deviation, covariance, known + np.eye(size) / apart)
+    return Pooled(population, population[:, None] + deviation)

@@ -1,4 +1,4 @@
-"""P(glaucoma | state) as a calibrated probability, and how well it is calibrated.
+"""P(glaucoma | state) as a calibrated probability.
 
 Logistic in a quadratic of the six measured inputs, with a linear part that each cohort has for itself: cameras and
 people differ. The AI's probability and uncertainty follow from its two scores and would only say the same again.
@@ -12,11 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mpd2.core.arrays import Floats
-from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.cohort import MEASURED, STATE, Cohort
 from mpd2.core.errors import EmptyCohort
 from mpd2.core.logistic import fit_logistic, sigmoid
 
-MEASURED = ("logit_0", "logit_1", "vim_risk_z", "quality_risk", "vCDR", "aCDR")
 REACH = 2.0  # standard deviations at which an input levels off, so that no quadratic runs away out of range
 PENALTY = 5.0
 
@@ -73,9 +72,6 @@ def predict_posterior(coefficients: np.ndarray, scaler: Scaler, cohort: Cohort) 
     A mean of probabilities is nearer to one half than the probability of a mean, as not knowing the model should be.
     """
     return np.asarray(sigmoid(coefficients.astype(float) @ scaler.quadratic(cohort).T).mean(-2))
-
-
-# ---------------------------------------------------------------------------------- how well it is calibrated
 
 
 def _measured(cohort: Cohort) -> Floats:

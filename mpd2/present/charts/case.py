@@ -12,6 +12,7 @@ from mpd2.present.charts.kit.style import AI, ALARM, OTHER, READER, ROUTER, Alta
 
 _EVERY_NAME = alt.Axis(labelLimit=320, labelOverlap=False)
 ROOM = 1.5  # of a share's axis, so that the label of a full bar has its place
+SIDE = 190  # pixels of the drawing of an eye
 EDGE = 0.12  # how far outside the range a value is drawn at most
 FLAGS = {INSIDE: ROUTER, OUTSIDE: AI, BEYOND: ALARM}
 """How a case's own value is marked, by where it lies."""
@@ -33,7 +34,7 @@ def eye_frame(vertical: float, horizontal: float) -> pd.DataFrame:
 
 
 @drawn_once
-def eye(outline: pd.DataFrame, side: int = 190) -> AltairChart:
+def eye(outline: pd.DataFrame) -> AltairChart:
     """Disc and cup to scale; `outline` is `eye_frame`."""
     scale = alt.Scale(domain=[-0.55, 0.55])
     base = alt.Chart(outline).encode(
@@ -50,7 +51,7 @@ def eye(outline: pd.DataFrame, side: int = 190) -> AltairChart:
     labels = alt.Chart(names).mark_text(fontSize=12, fontWeight="bold", color=OTHER.colour)
     layers.append(labels.encode(x="x:Q", y="y:Q", text="part:N"))
     # "pad" keeps the plot itself square whatever a page puts around it
-    return alt.layer(*layers).properties(width=side, height=side, autosize="pad")
+    return alt.layer(*layers).properties(width=SIDE, height=SIDE, autosize="pad")
 
 
 @drawn_once

@@ -6,9 +6,9 @@ import numpy as np
 import streamlit as st
 
 from mpd2.core.arrays import Bools
-from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.cohort import MEASURED, STATE, Cohort
 from mpd2.evaluation import explain
-from mpd2.evaluation.explain import INPUT_NAMES, MEASURED
+from mpd2.evaluation.explain import INPUT_NAMES
 from mpd2.present.charts import case as figures
 from mpd2.present.words.case import chance
 from mpd2.studio.case import store, view

@@ -19,7 +19,7 @@ from mpd2.core.arrays import Bools, Floats
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Decisions
 from mpd2.evaluation import metrics
-from mpd2.evaluation.estimates import estimates, mean_of, student
+from mpd2.evaluation.estimates import Statistic, estimates, mean_of, student
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import bootstrap, paired_difference, percentiles
 from mpd2.evaluation.metrics import (
@@ -43,6 +43,7 @@ OBJECTIVE = ("ClinicalCost", "ExpertCost", "TotalCost", "DeferSoft", "DeferHard"
 REGULARISATION = (
     "Top1", "Top2", "HHI", "LoadCV", "DeadFrac", "EffExp", "Entropy", "DeferSoft", "DeferHard", "ClinicalCost",
 )  # fmt: skip
+METRICS_OF = {"overall": REPORTED, "cohorts": REPORTED, "collapse": COLLAPSE, "retention": RETAINED}
 BUDGET_CONTROL = (
     "Target", "DeferSoft", "DeferHard", "GapSoft", "GapHard", "TotalCost", "ClinicalCost", "Acc", "F1",
 )  # fmt: skip
@@ -60,8 +61,8 @@ COLUMNS = (
 def overall(evidence: Evidence, weights: Floats) -> pd.DataFrame:
     """REPORTED over every case."""
     parts = [
-        _part(name, REPORTED, estimates(partial(_scores, counted), weights), n=len(evidence.cohort))
-        for name, counted in evidence.tallies.items()
+        _part(name, REPORTED, estimates(statistic, weights), n=len(evidence.cohort))
+        for name, _, _, statistic in statistics("overall", evidence)
     ]
     return _beside_published(parts, _names(evidence), "overall")
 
@@ -69,8 +70,8 @@ def overall(evidence: Evidence, weights: Floats) -> pd.DataFrame:
 def cohorts(evidence: Evidence, weights: Floats) -> pd.DataFrame:
     """REPORTED for each cohort that has cases."""
     parts = [
-        _part(name, REPORTED, estimates(partial(_scores, counted), weights[:, rows]), key, n=rows.sum())
-        for name, key, rows, counted in _by_cohort(evidence)
+        _part(name, REPORTED, estimates(statistic, weights[:, rows]), key, n=rows.sum())
+        for name, key, rows, statistic in statistics("cohorts", evidence)
     ]
     return _beside_published(parts, _names(evidence), "per_cohort")
 
@@ -101,10 +102,9 @@ def collapse(evidence: Evidence, weights: Floats) -> pd.DataFrame:
     Chance makes the load of a resample look more concentrated than the load it was drawn from, so the intervals are
     moved by the mean excess of the resamples.
     """
-    spread = partial(_collapse, readers=evidence.cohort.readers)
     parts = [
-        _part(name, COLLAPSE, estimates(partial(spread, outcome.decisions), weights, True), n=len(evidence.cohort))
-        for name, outcome in evidence.outcomes.items()
+        _part(name, COLLAPSE, estimates(statistic, weights, True), n=len(evidence.cohort))
+        for name, _, _, statistic in statistics("collapse", evidence)
     ]
     return _beside_published(parts, _names(evidence), "expert_collapse")
 
@@ -121,6 +121,22 @@ def retention(evidence: Evidence, weights: Floats) -> pd.DataFrame:
         for name, key, rows, counted in _by_cohort(evidence)
     ]  # fmt: skip
     return _beside_published(parts, _names(evidence), "ai_retention")
+
+
+def statistics(table: str, evidence: Evidence) -> Iterator[tuple[str, str, Bools, Statistic]]:
+    """Of each method and cohort of a table: both names, the cohort's rows, and METRICS_OF the table from their weights.
+
+    `table`: overall, cohorts, collapse or retention.
+    """
+    every = np.ones(len(evidence.cohort), bool)
+    if table == "overall":
+        yield from ((name, ALL, every, partial(_scores, counted)) for name, counted in evidence.tallies.items())
+    elif table == "collapse":
+        spread = partial(_collapse, readers=evidence.cohort.readers)
+        yield from ((name, ALL, every, partial(spread, each.decisions)) for name, each in evidence.outcomes.items())
+    else:
+        statistic = {"cohorts": _scores, "retention": _retained}[table]
+        yield from ((name, key, rows, partial(statistic, counted)) for name, key, rows, counted in _by_cohort(evidence))
 
 
 def pareto(rows: pd.DataFrame, score: str, cost: str) -> pd.DataFrame:

@@ -1,0 +1,52 @@
+"""Which method is best by each metric, and which others differ from it by no more than chance."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Mapping
+
+import numpy as np
+import pandas as pd
+
+from mpd2.core.arrays import Floats
+from mpd2.evaluation.estimates import mean_of
+from mpd2.evaluation.evidence import Evidence
+from mpd2.evaluation.intervals import percentiles
+from mpd2.evaluation.tables import METRICS_OF, statistics
+
+RECENTRED = ("collapse",)  # the table whose intervals are moved by the mean excess of the resamples
+
+
+def standings(
+    table: str, evidence: Evidence, weights: Floats, merit: Mapping[str, int], unranked: Collection[str] = ()
+) -> pd.DataFrame:
+    """Every method against the best one of each cohort and metric of a table, on the same resamples `weights`, [R, N].
+
+    `table`: as of `tables.statistics`. Only metrics of `merit` have a best method, by the direction it gives; methods
+    `unranked` are left out. Columns: method, cohort, metric, difference (method minus best), low, high, best, tied
+    (not the best, and the interval of the difference holds 0).
+    """
+    samples: dict[str, dict[str, Floats]] = defaultdict(dict)  # cohort, method: observed, then resamples, [1 + R, K]
+    for method, cohort, rows, statistic in statistics(table, evidence):
+        if method not in unranked:
+            drawn = np.vstack([np.ones((1, rows.sum())), weights[:, rows]])
+            samples[cohort][method] = mean_of(statistic(drawn), axis=1)
+    parts = [
+        _standing(pd.Index(methods, name="method"), np.stack(list(methods.values()))[..., place], sign, table)
+        .assign(cohort=cohort, metric=metric)
+        for cohort, methods in samples.items()
+        for place, metric in enumerate(METRICS_OF[table])
+        if (sign := merit.get(metric, 0))
+    ]  # fmt: skip
+    return pd.concat(parts).reset_index()
+
+
+def _standing(methods: pd.Index[str], values: Floats, sign: int, table: str) -> pd.DataFrame:
+    """One metric of one cohort; `values` as observed and then resampled, [methods, 1 + R]."""
+    observed = sign * values[:, 0]
+    best = observed == np.fmax.reduce(observed)  # of the numbers there are; none is best where there is none
+    apart = (values - values[np.argmax(best)]).T  # [1 + R, methods]
+    shift = mean_of(apart[1:], axis=0) - apart[0] if table in RECENTRED else 0.0
+    low, high = percentiles(apart[1:]) - shift
+    tied = (low <= 0) & (high >= 0) & ~best
+    return pd.DataFrame({"difference": apart[0], "low": low, "high": high, "best": best, "tied": tied}, methods)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mpd2.core.arrays import Floats, Ints
+from mpd2.core.costs import Costs
+from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.intervals import Estimate, percentiles
 from mpd2.evaluation.metrics import COUNTS, each_metric
 from mpd2.planning.day import DaySetting
@@ -15,13 +17,13 @@ from mpd2.planning.limits import Limits
 from mpd2.planning.ranked_cases import RankedCases, counts_along, soft_prices
 
 STEPS = 200  # from no case to all of them
-KNOWN = 9  # decimals that do not depend on the order in which cases are added up
+KNOWN = 9  # digits after the largest cost's first that do not depend on the order in which cases are added up
 SHOWN = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "F1", "MCC", "Sens", SOFT)
 
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """SHOWN at every place, [P, F] each, to KNOWN decimals."""
+    """SHOWN at every place, [P, F] each, rounded."""
 
     value: Floats
     low: Floats
@@ -47,7 +49,7 @@ class BudgetSweep:
         """What every place has more than another setting, on the same resampled cases."""
         columns = [FIGURES.index(name) for name in SHOWN]
         value = self.value - np.array([other.figures[name].value for name in SHOWN])
-        return _estimates(value, self.samples - other.samples.T[columns])
+        return _estimates(value, self.samples - other.samples.T[columns], other.day.setting.costs)
 
 
 def has_course(limits: Limits) -> bool:
@@ -66,12 +68,19 @@ def course_of(ranked: RankedCases, setting: DaySetting, weights: Floats) -> Budg
     known[SOFT] = ranked.soft(_prices(ranked, sent) if prices is None else prices) @ drawn.T / drawn.sum(1)
     figures = np.stack([known[name] for name in SHOWN], axis=1)  # [P, F, 1 + R]
     value, samples = figures[..., 0], figures[..., 1:]
-    return BudgetSweep(sent, readings, value, samples, _estimates(value, samples))
+    return BudgetSweep(sent, readings, value, samples, _estimates(value, samples, setting.costs))
 
 
-def _estimates(value: Floats, samples: Floats) -> Estimates:
+def rounded(numbers: Floats, costs: Costs) -> Floats:
+    """SHOWN, [..., F], without the digits that depend on the order in which cases are added up, in any unit of cost."""
+    largest = max(costs.false_negative, costs.false_positive, *costs.fees) or 1.0
+    unit = np.where(np.isin(SHOWN, COSTS), 10.0 ** np.floor(np.log10(largest)), 1.0)
+    return np.round(numbers / unit, KNOWN) * unit
+
+
+def _estimates(value: Floats, samples: Floats, costs: Costs) -> Estimates:
     low, high = percentiles(np.moveaxis(samples, -1, 0))
-    return Estimates(*(np.round(numbers, KNOWN) for numbers in (value, low, high)))
+    return Estimates(*(rounded(numbers, costs) for numbers in (value, low, high)))
 
 
 def _prices(ranked: RankedCases, sent: Ints) -> Floats:

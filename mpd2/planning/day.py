@@ -14,7 +14,8 @@ from mpd2.planning.limits import Limits
 
 YES = "1"
 NO_LIMITS = Limits()
-MOST = 1_000_000  # cases, or times a unit of cost, that anybody can mean
+MOST = 1_000_000  # cases that anybody can mean
+DEAREST = 1e12  # in any currency
 NAMES = (
     "budget", "soft", "by_cohort", "total", "at_most", "away", "reserve", "urgent", "missed", "alarm", "fees",
     "for_costs",
@@ -163,11 +164,11 @@ def _number(query: Mapping[str, str], name: str, kind: Callable[[str], Number]) 
 
 
 def _read(text: str, name: str, kind: Callable[[str], Number]) -> Number:
-    expected = "a whole number" if kind is int else "a number"
+    expected, most = ("a whole number", MOST) if kind is int else ("a number", DEAREST)
     try:
         value = kind(text)
     except ValueError:
         raise UserError(f"{name}: found {text!r} in the link, expected {expected}") from None
-    if value > MOST:
-        raise UserError(f"{name}: found {text!r} in the link, expected {expected} up to {MOST}")
+    if value > most:
+        raise UserError(f"{name}: found {text!r} in the link, expected {expected} up to {most:.0f}")
     return value

@@ -23,7 +23,7 @@ from mpd2.evaluation.intervals import percentiles
 from mpd2.evaluation.metrics import COUNTS, each_metric, tally
 from mpd2.planning.limits import Limits
 from mpd2.planning.plan import Plan, cases_at, plan, plan_for, soft_price, strata
-from mpd2.planning.recosting import exchange_rate, recosted, reordered, savings
+from mpd2.planning.recosting import exchange_rate, in_unit_of, recosted, reordered, savings
 
 POINTS = 51  # budgets a curve is drawn at
 FINE = 101  # budgets among which the cheapest is looked for
@@ -71,6 +71,7 @@ def rank_cases(
 
 def for_costs(ranked: RankedCases, errors: ErrorRates, trained: Costs, wanted: Costs) -> RankedCases:
     """The same worklist routed for other costs; d moves by as many log-odds as the best reader's preference."""
+    wanted = in_unit_of(trained, wanted)
     there = np.isfinite(ranked.preference)
     rate = exchange_rate(ranked.preference, savings(errors, trained))
     moved = recosted(ranked.preference, errors, trained, wanted, rate)

@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from mpd2.core.costs import Costs
+from mpd2.planning.day import DaySetting
 from mpd2.present.words.budget import told as told_in_words
 from mpd2.studio.budget import state
 from mpd2.studio.budget import store as budget_store
@@ -159,6 +161,17 @@ def test_other_costs_can_be_counted_by_and_routed_for(budget):
     assert numbers(budget)["Expert cost"] == "0.000"
     budget.number_input(key="budget_fees").set_value(1.0).run()
     assert budget.session_state["budget_course"].now.costs.fees == state.usual().costs.fees
+
+
+@pytest.mark.parametrize("run", ["studio", "mpd2-plus"])
+def test_another_currency_sends_the_same_cases_to_the_same_readers(run):
+    about, usual = Scenario(run), state.usual()
+    own = budget_store.day(about, usual)
+    for unit in (1e-6, 0.01, 1000.0, 1e6):
+        fees = tuple(unit * fee for fee in usual.costs.fees)
+        costs = Costs(unit * usual.costs.false_negative, unit * usual.costs.false_positive, fees)
+        day = budget_store.day(about, DaySetting(costs, for_costs=True))
+        assert (day.sent, day.load.tolist()) == (own.sent, own.load.tolist())
 
 
 def test_a_setting_kept_stands_beside_the_next_one(budget):

@@ -68,7 +68,7 @@ def test_a_reader_of_any_name_can_be_in_a_link():
         ({"budget": "nan"}, "budget: found nan, expected a share from 0 to 1"),
         ({"total": "1.5"}, "total: found '1.5' in the link, expected a whole number"),
         ({"total": "9" * 40}, "expected a whole number up to 1000000"),
-        ({"missed": "inf"}, "missed: found 'inf' in the link, expected a number up to 1000000"),
+        ({"missed": "inf"}, "missed: found 'inf' in the link, expected a number up to 1000000000000"),
         ({"total": "-1"}, "total: found -1, expected a whole number of cases, at least 0"),
         ({"away": "nobody"}, "reader: found nobody, expected some of reader_0, reader_1, reader_2"),
         ({"fees": "nobody:1"}, "fees: found nobody, expected some of"),

@@ -95,7 +95,7 @@ def test_the_case_that_would_save_most_is_the_next_to_be_sent():
     ("wanted", "words"),
     [
         (Costs(2.0, 1.5, (0.1, 0.2)), "trained for."),
-        (Costs(2.4, 1.5, (0.1, 0.2)), "Near the costs"),
+        (Costs(2.4, 1.5, (0.1, 0.2)), "Close to the costs"),
         (Costs(4.0, 1.5, (0.1, 0.2)), "Up to 2.0 times off"),
         (Costs(2.0, 1.5, (0.1, 2.0)), "(10 times)"),
         (Costs(2.0, 0.0, (0.1, 0.2)), "beyond any factor"),

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
+import numpy as np
+
+from mpd2.core.costs import Costs
 from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.metrics import BETTER
-from mpd2.planning.budget_sweep import KNOWN, SHOWN, STEPS, BudgetSweep
+from mpd2.planning.budget_sweep import SHOWN, STEPS, BudgetSweep, Estimates, rounded
 from mpd2.planning.dayplan import SOFT, Judged, difference
 from mpd2.present.words.answer import BETTER_WORD, CHANCE_WORD, GAP, WORSE_WORD, change, figure, span
 
@@ -38,8 +41,9 @@ def changes_at(more: Mapping[str, Estimate] | None) -> Texts:
 
 def told(before: Judged, now: Judged, many: bool) -> tuple[Texts, Texts]:
     """The numbers of a setting, and how they have changed; `many`: a case may have several readings."""
-    more = None if before.day.setting == now.day.setting else _known(difference(before, now))
-    return figures_at(_known(now.figures), now.day.sent, now.day.readings if many else None), changes_at(more)
+    costs = now.day.setting.costs
+    more = None if before.day.setting == now.day.setting else _known(difference(before, now), costs)
+    return figures_at(_known(now.figures, costs), now.day.sent, now.day.readings if many else None), changes_at(more)
 
 
 def figures_along(course: BudgetSweep, many: bool) -> str:
@@ -62,11 +66,10 @@ def _lines(places: Iterable[Texts]) -> str:
     return LINE.join(CELL.join(texts) for texts in places)
 
 
-def _known(figures: Mapping[str, Estimate]) -> dict[str, Estimate]:
-    return {
-        metric: Estimate(round(told.value, KNOWN), round(told.low, KNOWN), round(told.high, KNOWN))
-        for metric, told in figures.items()
-    }
+def _known(figures: Mapping[str, Estimate], costs: Costs) -> dict[str, Estimate]:
+    """SHOWN, rounded as those of a sweep are."""
+    ends = np.array([(figures[name].value, figures[name].low, figures[name].high) for name in SHOWN])  # [F, 3]
+    return Estimates(*(rounded(numbers[None], costs) for numbers in ends.T)).at(0)
 
 
 def _as_share(metric: str) -> str:

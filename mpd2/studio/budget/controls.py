@@ -185,6 +185,6 @@ def _set_fees(scale: float) -> None:
 
     def made(setting: DaySetting) -> DaySetting:
         fees = [fee * wanted / scale for fee in setting.costs.fees] if scale else [fee * wanted for fee in usual]
-        return replace(setting, costs=replace(setting.costs, fees=tuple(round(fee, 6) for fee in fees)))
+        return replace(setting, costs=replace(setting.costs, fees=tuple(float(f"{fee:.9g}") for fee in fees)))
 
     state.attempt(made)

@@ -27,7 +27,7 @@ from mpd2.planning.day import DaySetting
 from mpd2.planning.dayplan import DayPlan, Judged
 from mpd2.planning.limits import Limits
 from mpd2.planning.ranked_cases import FINE, RankedCases, cheapest, for_costs, most_urgent, operating_curve, rank_cases
-from mpd2.planning.recosting import savings
+from mpd2.planning.recosting import in_unit_of, savings
 from mpd2.present.charts import budget as figures
 from mpd2.present.charts.kit.drawing import Drawing
 from mpd2.present.words import budget as cards
@@ -78,8 +78,9 @@ def ranked(about: Scenario, away: tuple[str, ...], routed: Costs) -> RankedCases
 
 
 def routed_costs(about: Scenario, setting: DaySetting) -> Costs:
-    """The costs that cases are routed for: the run's own unless asked otherwise."""
-    return setting.costs if setting.for_costs else store.run(about.run).costs
+    """The costs that cases are routed for, in the run's unit: its own unless asked otherwise."""
+    own = store.run(about.run).costs
+    return in_unit_of(own, setting.costs) if setting.for_costs else own
 
 
 def ranked_for(about: Scenario, setting: DaySetting) -> RankedCases:

@@ -1,14 +1,24 @@
 """What `streamlit run app.py` starts: warm up once, then serve the studio."""
 
+import logging
+import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import streamlit as st
 
-from mpd2.lab.jobs.folder import Workshop
+import mpd2
+from mpd2.core.files import INSTALLED
+from mpd2.lab.jobs.folder import PLACE, Workshop
 from mpd2.lab.jobs.keeper import tended
 from mpd2.studio import warm
+
+if INSTALLED:  # what people make does not belong among the libraries; workers, who live elsewhere, are told as well
+    os.environ[PLACE] = str(Path(os.environ.get(PLACE, "")).absolute())
+
+# Caches are made before the server runs, each with a warning that it is so.
+logging.getLogger("streamlit.runtime.caching.cache_data_api").setLevel(logging.ERROR)
 
 
 @asynccontextmanager
@@ -19,4 +29,4 @@ async def ready(_: st.App) -> AsyncIterator[None]:
         yield
 
 
-app = st.App(Path(__file__).parent / "mpd2" / "studio" / "main.py", lifespan=ready)
+app = st.App(Path(mpd2.__file__).parent / "studio" / "main.py", lifespan=ready)

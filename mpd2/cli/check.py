@@ -2,18 +2,44 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from mpd2.cli.inputs import cohort_of
+from mpd2.cli.arguments import add_json, add_new_table, describe
 from mpd2.cli.output import aligned, print_json
-from mpd2.core.cohort import SPLITS, Cohort
-from mpd2.core.reading import TableError
+
+if TYPE_CHECKING:
+    from mpd2.core.cohort import Cohort
+
+SUMMARY = "say whether a table is fit for use"
+
+
+def add(command: ArgumentParser) -> None:
+    """The arguments of `check`."""
+    describe(
+        command,
+        "Check every cell of a table. Prints what is in it, or everything that is wrong and where; exits with 1 if\n"
+        "anything is.",
+        "check data/glaucoma.csv",
+        "check new.csv --manifest data/glaucoma.toml --for routing",
+    )
+    add_new_table(command, "TABLE with the ending .toml")
+    command.add_argument(
+        "--for",
+        dest="purpose",
+        choices=("training", "routing"),
+        default="training",
+        help="training needs truth, split and readers' decisions; routing only who can be asked (default: training)",
+    )
+    add_json(command)
 
 
 def run(args: Namespace) -> int:
     """Print what is in the table, or all that is wrong with it."""
+    from mpd2.cli.inputs import cohort_of
+    from mpd2.core.reading import TableError
+
     about = {"table": str(args.table), "purpose": args.purpose}
     try:
         cohort = cohort_of(args.table, args.manifest, args.purpose)
@@ -27,12 +53,14 @@ def run(args: Namespace) -> int:
         print_json(about | {"ok": True, "problems": []} | contents(cohort))
     else:
         print(f"{args.table}: {len(cohort)} cases, fit for {args.purpose}\n")
-        print(describe(cohort))
+        print(as_text(cohort))
     return 0
 
 
 def contents(cohort: Cohort) -> dict[str, Any]:
     """How many cases each cohort has in each split ("" where the table says none), and each reader in all."""
+    from mpd2.core.cohort import SPLITS
+
     splits = [split for split in (*SPLITS, "") if (cohort.split == split).any()]
     return {
         "cases": len(cohort),
@@ -44,7 +72,7 @@ def contents(cohort: Cohort) -> dict[str, Any]:
     }
 
 
-def describe(cohort: Cohort) -> str:
+def as_text(cohort: Cohort) -> str:
     """The same in words and columns."""
     counts = contents(cohort)
     splits = list(next(iter(counts["cohorts"].values())))

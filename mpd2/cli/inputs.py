@@ -1,4 +1,4 @@
-"""From what was typed to a configuration and to cases."""
+"""From what was typed to a configuration, to cases and to a manifest."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+from mpd2.cli.arguments import TABLE
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
-from mpd2.core.manifest import load_manifest
-from mpd2.core.reading import Purpose, load_cohort
+from mpd2.core.manifest import ClinicalCosts, Manifest, Reader, load_manifest
+from mpd2.core.reading import OTHER, Purpose, fingerprint, load_cohort
+from mpd2.core.runs import Run
 from mpd2.training.config import PRESETS, Config, parse_config
 
 
@@ -18,7 +20,37 @@ def cohort_of(table: Path, manifest: Path | None = None, purpose: Purpose = "tra
     """The cases of a table; its manifest is the one given, or the one beside it."""
     if not table.is_file():
         raise UserError(f"{table}: there is no such file")
-    return load_cohort(table, load_manifest(manifest) if manifest else None, purpose)
+    beside = table.with_suffix(".toml")
+    if manifest is None and not beside.is_file():
+        raise UserError(
+            f"{table}: found no manifest beside it, which says who its readers are; write {beside.name} in the form of "
+            f"{TABLE.with_suffix('.toml')}, or name a manifest where the command takes --manifest"
+        )
+    return load_cohort(table, load_manifest(manifest or beside), purpose)
+
+
+def manifest_for(trained: Run, table: Path, manifest: Path | None = None) -> Manifest:
+    """Who can be asked about the cases of a new table: as the manifest given or beside it says, else as the run knows.
+
+    A run made from the shipped table has the shipped manifest. Any other keeps its readers' columns and fees: a column
+    is then its reader's name.
+    """
+    beside = table.with_suffix(".toml")
+    if manifest or beside.is_file():
+        return load_manifest(manifest or beside)
+    shipped = load_manifest(TABLE.with_suffix(".toml"))
+    if trained.fingerprint == fingerprint(TABLE.read_bytes(), shipped):
+        return shipped
+    return Manifest(
+        title=table.stem,
+        table=table.name,
+        costs=ClinicalCosts(false_negative=1, false_positive=1),  # routing goes by the run's own
+        readers=tuple(
+            Reader(column=column, name=column, group="readers", fee=fee, tier="unknown")
+            for column, fee in zip(trained.readers, trained.costs.fees, strict=True)
+        ),
+        cohorts=(OTHER,),
+    )
 
 
 def config_of(args: Namespace) -> Config:

@@ -1,14 +1,47 @@
-"""How results are printed."""
+"""How results and progress are printed: results on standard output, all else on standard error."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from time import monotonic
+
+EVERY = 10.0  # seconds between two lines of progress
 
 
 def print_json(value: object) -> None:
     """Strict JSON: what has no value must already be None."""
     print(json.dumps(value, indent=1, ensure_ascii=False, allow_nan=False))
+
+
+def say(text: str) -> None:
+    """Tell whoever waits what is going on."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def now_and_then(every: float = EVERY) -> Callable[[str], None]:
+    """`say`, but at most once in so many seconds; what comes sooner is left out."""
+    last = monotonic()
+
+    def tell(text: str) -> None:
+        nonlocal last
+        if monotonic() - last >= every:
+            last = monotonic()
+            say(text)
+
+    return tell
+
+
+@contextmanager
+def if_interrupted(words: Callable[[], str]) -> Iterator[None]:
+    """Say what was kept, what was lost and how to go on, if the work is interrupted."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(words())
+        raise
 
 
 def aligned(rows: Sequence[Sequence[object]]) -> str:

@@ -1,4 +1,4 @@
-"""A report as text."""
+"""What a run's decisions cost, as text."""
 
 from __future__ import annotations
 
@@ -10,16 +10,18 @@ from mpd2.evaluation.metrics import METRICS
 from mpd2.evaluation.reports import Report
 
 
-def describe(found: Report) -> str:
+def as_text(metrics: Report) -> str:
     """A column for all cases and for each cohort, two lines a metric."""
-    strata = {"all cases": found["overall"]} | found["cohorts"]
+    strata = {"all cases": metrics["overall"]} | metrics["cohorts"]
     rows = [("", *strata), ("n", *(stratum["n"] for stratum in strata.values()))]
     for name in METRICS:
         cells = [stratum["metrics"][name] for stratum in strata.values()]
         rows += [(name, *map(_level, cells)), ("", *map(_interval, cells))]
-    routers = len(found["seeds"])
-    what = f"mean ± sd over {routers} routers" if routers > 1 else f"the router of seed {found['seeds'][0]}"
-    return f"{aligned(rows)}\n\n{what}, {found['rule']} rule; in brackets the {LEVEL:.0%} bootstrap interval over cases"
+    routers = len(metrics["seeds"])
+    what = f"mean ± sd over {routers} routers" if routers > 1 else f"the router of seed {metrics['seeds'][0]}"
+    return (
+        f"{aligned(rows)}\n\n{what}, {metrics['rule']} rule; in brackets the {LEVEL:.0%} bootstrap interval over cases"
+    )
 
 
 def _level(cell: Mapping[str, float | None]) -> str:

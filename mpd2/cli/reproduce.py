@@ -2,75 +2,133 @@
 
 from __future__ import annotations
 
-import sys
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING, Any
 
-from rich import progress as bars
-from rich.console import Console
-
-from mpd2.cli.arguments import DATA, TABLE
-from mpd2.cli.inputs import cohort_of
-from mpd2.cli.output import aligned
+from mpd2.cli.arguments import DATA, TABLE, add_table, count, describe, seed_list, seeds
+from mpd2.cli.output import aligned, if_interrupted, say
 from mpd2.core.errors import UserError
-from mpd2.study.catalogue import MAP, TABLES, Inventory, table_path
-from mpd2.study.definition import ABLATIONS_RUN, SEEDS, Say, Study
-from mpd2.study.reproduce import StudyProgress, Tell, chosen, reproduce, results_path
-from mpd2.study.tables import StudyTables, read_table
-from mpd2.study.views import view
-from mpd2.training.progress import LOG_EVERY
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from mpd2.study.definition import Say, Study
+    from mpd2.study.reproduce import StudyProgress, Tell
+
+SUMMARY = "make every run, table and result of the study"
+SMALL_SEEDS, SMALL_EPOCHS = 2, 5
+SMALL_PLAN: dict[str, Any] = {
+    "resplits": (0, 1), "draws": (0,), "seeds": (42,), "local": (20,), "local_draws": (0,), "checks": 20,
+}  # fmt: skip
+
+
+def add(command: ArgumentParser) -> None:
+    """The arguments of `reproduce`."""
+    describe(
+        command,
+        "Make what is missing, out of date or damaged of the tables asked for and of the runs they are drawn up from:\n"
+        "runs in DATA/runs, tables in DATA/tables, the map in DATA/map, and RESULTS.md beside DATA once they are all\n"
+        "there. What is only needed on the way lies in build/study beside DATA. Interrupted or killed, the same\n"
+        "command goes on where it was.",
+        "reproduce",
+        "reproduce overall budget",
+        "reproduce --list",
+        "reproduce --small --data small/data",
+        "reproduce --seeds 2 --epochs 5 --data fewer/data",
+    )
+    command.add_argument(
+        "tables", nargs="*", metavar="NAME", help="tables to make, or all (default: all); --list names them"
+    )
+    add_table(command)
+    command.add_argument("--data", type=Path, default=DATA, help=f"folder for what is made (default: {DATA})")
+    command.add_argument("--seeds", type=seeds, help="how many seeds from 42 on, or a list of them (default: 10)")
+    command.add_argument("--epochs", type=count, help="most passes of a router (default: as configured)")
+    command.add_argument(
+        "--small",
+        action="store_true",
+        help=f"try everything in a few minutes: {SMALL_SEEDS} seeds, {SMALL_EPOCHS} epochs and 2 resplits, from which "
+        "nothing can be concluded",
+    )
+    command.add_argument("--list", action="store_true", help="say what there is and what is missing, and make nothing")
+    command.add_argument(
+        "--force",
+        action="store_true",
+        help="draw up the tables again from the runs there are; to train a run again, remove its folder",
+    )
 
 
 def run(args: Namespace) -> int:
     """Make what is missing and print the tables asked for, or say what there is."""
+    from mpd2.study.reproduce import chosen, reproduce
+
     names = chosen(args.tables)
     study = study_of(args)
     if args.list:
         print(inventory(study))
         return 0
     start = perf_counter()
-    with study_bar() as (tell, say):
-        made = reproduce(study, names, args.force, tell, say)
+    with if_interrupted(lambda: going_on(study)), study_bar() as (tell, announce):
+        made = reproduce(study, names, args.force, tell, announce)
     print(tables(study, names, every=bool(args.tables)))
-    if made:
-        print(f"made in {perf_counter() - start:.0f} s: {', '.join(made)}", file=sys.stderr)
-    else:
-        print("everything is up to date: nothing to do", file=sys.stderr)
+    say(
+        f"made in {perf_counter() - start:.0f} s: {', '.join(made)}"
+        if made
+        else "everything is up to date: nothing to do"
+    )
     return 0
 
 
 def study_of(args: Namespace) -> Study:
     """The study asked for; one of another size or table does not overwrite the shipped one."""
-    own = args.table != TABLE or args.seeds is not None or args.epochs is not None
+    from mpd2.cli.inputs import cohort_of
+    from mpd2.study.definition import SEEDS, Study, StudyPlan
+
+    own = args.small or args.table != TABLE or args.seeds is not None or args.epochs is not None
     if own and args.data.resolve() == DATA.resolve():
         raise UserError(f"a study of another table or size would replace the one in {DATA}; give its own with --data")
-    seeds = SEEDS if args.seeds is None else args.seeds
-    seeds = tuple(range(SEEDS[0], SEEDS[0] + seeds)) if isinstance(seeds, int) else seeds
-    changes = {} if args.epochs is None else {"training__epochs": args.epochs}
-    return Study(cohort_of(args.table), args.data, seeds, changes)
+    number, epochs = (SMALL_SEEDS, SMALL_EPOCHS) if args.small else (len(SEEDS), None)
+    epochs = args.epochs or epochs
+    changes = {} if epochs is None else {"training__epochs": epochs}
+    plan = StudyPlan(**SMALL_PLAN) if args.small else StudyPlan()
+    return Study(cohort_of(args.table), args.data, seed_list(args.seeds or number, SEEDS[0]), changes, plan=plan)
+
+
+def going_on(study: Study) -> str:
+    """What an interruption of a study leaves, and how to go on."""
+    return f"what was made is kept in {study.data} and {study.workshop}; the same command goes on where it was"
 
 
 def inventory(study: Study) -> str:
     """Everything the study makes, and what of it is there."""
-    found = Inventory(study)
+    from mpd2.study.catalogue import MAP, TABLES, Inventory
+    from mpd2.study.definition import ABLATIONS_RUN
+
+    kept = Inventory(study)
     titles = {name: table.title for name, table in TABLES.items()} | {MAP: "every case in the plane"}
     listed = [("table", "shows", "state")]
-    listed += [(name, title, found.table_fault(name) or "up to date") for name, title in titles.items()]
+    listed += [(name, title, kept.table_fault(name) or "up to date") for name, title in titles.items()]
     runs = {name: contender.title for name, contender in study.contenders.items()}
     runs[ABLATIONS_RUN] = "every condition of the ablations (not shipped)"
     made = [("run", "of", "state")]
-    made += [(name, title, found.run_faults[name] or "up to date") for name, title in runs.items()]
+    made += [(name, title, kept.run_faults[name] or "up to date") for name, title in runs.items()]
     return f"{aligned(listed)}\n\n{aligned(made)}"
 
 
 def tables(study: Study, names: tuple[str, ...], every: bool) -> str:
     """The tables in words; of all tables only those that the paper has too, the rest is in RESULTS.md."""
-    found = {name: read_table(study.data, name) for name in names if name != MAP}
-    figures = StudyTables(found, study.cohort.manifest)
-    shown = [name for name, rows in found.items() if every or "published" in rows]
-    parts = [f"{name}: {TABLES[name].title}\n\n{aligned(view(name, figures))}" for name in shown]
+    from mpd2.study.catalogue import MAP, TABLES, table_path
+    from mpd2.study.reproduce import results_path
+    from mpd2.study.tables import StudyTables, read_table
+    from mpd2.study.views import view
+
+    frames = {name: read_table(study.data, name) for name in names if name != MAP}
+    study_tables = StudyTables(frames, study.cohort.manifest)
+    shown = [name for name, rows in frames.items() if every or "published" in rows]
+    parts = [f"{name}: {TABLES[name].title}\n\n{aligned(view(name, study_tables))}" for name in shown]
     parts += [f"map: {table_path(study, MAP)}"] if MAP in names else []
     parts += [f"all of it in words: {results_path(study)}"] if results_path(study).is_file() else []
     return "\n\n".join(parts)
@@ -79,6 +137,11 @@ def tables(study: Study, names: tuple[str, ...], every: bool) -> str:
 @contextmanager
 def study_bar(console: Console | None = None) -> Iterator[tuple[Tell, Say]]:
     """Callbacks that draw a bar with the time left of the whole study, or write lines where nothing can be drawn."""
+    from rich import progress as bars
+    from rich.console import Console
+
+    from mpd2.training.progress import LOG_EVERY
+
     console = console or Console(stderr=True, highlight=False)
     columns = (
         bars.BarColumn(bar_width=8),

@@ -1,62 +1,98 @@
-"""`resplit`: does it hold on other cases, and in a cohort nobody learned from?"""
+"""`resplit`: does it hold on other cases, and in an unseen cohort?"""
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from dataclasses import replace
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-import pandas as pd
-
-from mpd2.cli.inputs import cohort_of
-from mpd2.cli.output import aligned, print_json
-from mpd2.cli.reproduce import study_bar
+from mpd2.cli.arguments import DATA, add_json, add_table, describe, names, seed_list, seeds
+from mpd2.cli.output import aligned, if_interrupted, print_json
+from mpd2.cli.reproduce import going_on, study_bar
 from mpd2.core.errors import UserError
-from mpd2.study import resplits
-from mpd2.study.catalogue import rounded
-from mpd2.study.definition import CONTENDERS, SEEDS, Study, StudyPlan
-from mpd2.study.experiments import ExperimentCache
-from mpd2.study.reproduce import play
-from mpd2.study.sentences import resplit_words, transfer_words
-from mpd2.study.tables import StudyTables
-from mpd2.study.views import view
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mpd2.study.definition import Study, StudyPlan
+    from mpd2.study.tables import StudyTables
+
+SUMMARY = "judge every method on other splits of the cases"
+
+
+def add(command: ArgumentParser) -> None:
+    """The arguments of `resplit`."""
+    describe(
+        command,
+        "Deal the cases anew to train, val and test, as many of each cohort and truth as before; fit every method and\n"
+        "judge it once on that test part. Prints mean and standard deviation over resplits, and differences from one\n"
+        "method with an interval that allows for the cases resplits share. With --leave-out each cohort is new in\n"
+        "turn: learned from are the others, judged are its test cases. What a method found in a resplit is kept in\n"
+        "build/study beside DATA: an interrupted command goes on where it was.",
+        "resplit --json",
+        "resplit --methods verma,mao,ai --resplits 5 --seeds 1",
+        "resplit --leave-out",
+    )
+    add_table(command)
+    command.add_argument("--data", type=Path, default=DATA, help=f"folder of the study (default: {DATA})")
+    command.add_argument(
+        "--resplits", type=seeds, help="how many, or a list of their numbers such as 3,7 (default: 20, 5 to leave out)"
+    )
+    command.add_argument(
+        "--seeds", type=seeds, default=2, help="of each method in each resplit, from 42 on, or a list (default: 2)"
+    )
+    command.add_argument("--methods", type=names, metavar="NAMES", help="such as verma,ai (default: all deployable)")
+    command.add_argument("--against", metavar="NAME", help="the method that differences are from (default: MPD²+)")
+    command.add_argument("--leave-out", action="store_true", help="let each cohort be new in turn")
+    add_json(command)
 
 
 def run(args: Namespace) -> int:
-    """Play the rounds that are missing and print what all of them found."""
+    """Make the experiments that are missing and print the results of all of them."""
+    from mpd2.study import resplits
+    from mpd2.study.experiments import ExperimentCache
+    from mpd2.study.reproduce import play
+    from mpd2.study.tables import StudyTables
+
     study = study_of(args)
-    ledger = ExperimentCache(study, study.plan.seeds)
+    experiments = ExperimentCache(study, study.plan.seeds)
     rounds = resplits.transfer_rounds(study) if args.leave_out else resplits.resplit_rounds(study)
-    with study_bar() as (tell, _):
-        play(ledger, rounds, tell)
+    with if_interrupted(lambda: going_on(study)), study_bar() as (tell, _):
+        play(experiments, rounds, tell)
     if args.leave_out:
-        frames = {"transfer": resplits.transfer(ledger)}
+        frames = {"transfer": resplits.transfer(experiments)}
     else:
         against = args.against or resplits.reference(study)
-        frames = {"resplits": resplits.resplits(ledger), "rivals": resplits.rivals(ledger, against)}
+        frames = {"resplits": resplits.resplits(experiments), "rivals": resplits.rivals(experiments, against)}
     if args.json:
         print_json({"table": str(args.table), "fingerprint": study.cohort.fingerprint} | as_json(frames, study.plan))
     else:
-        print(describe(StudyTables(frames, study.cohort.manifest)))
+        print(as_text(StudyTables(frames, study.cohort.manifest)))
     return 0
 
 
 def study_of(args: Namespace) -> Study:
     """The study of the table with the methods, resplits and seeds asked for."""
-    names = [name for name in CONTENDERS if args.methods is None or name in args.methods]
+    from mpd2.cli.inputs import cohort_of
+    from mpd2.study.definition import CONTENDERS, SEEDS, Study, StudyPlan
+
+    methods = [name for name in CONTENDERS if args.methods is None or name in args.methods]
     unknown = sorted(set(args.methods or ()) - set(CONTENDERS))
     if unknown:
         raise UserError(f"method: found {', '.join(unknown)}, expected some of {', '.join(CONTENDERS)}")
     default = StudyPlan().draws if args.leave_out else StudyPlan().resplits
-    numbers = default if args.resplits is None else args.resplits
-    numbers = tuple(range(numbers)) if isinstance(numbers, int) else numbers
-    seeds = tuple(range(SEEDS[0], SEEDS[0] + args.seeds)) if isinstance(args.seeds, int) else args.seeds
-    plan = replace(StudyPlan(), resplits=numbers, draws=numbers, seeds=seeds)
-    return Study(cohort_of(args.table), args.data, contenders={name: CONTENDERS[name] for name in names}, plan=plan)
+    numbers = default if args.resplits is None else seed_list(args.resplits, 0)
+    plan = replace(StudyPlan(), resplits=numbers, draws=numbers, seeds=seed_list(args.seeds, SEEDS[0]))
+    return Study(cohort_of(args.table), args.data, contenders={name: CONTENDERS[name] for name in methods}, plan=plan)
 
 
 def as_json(frames: dict[str, pd.DataFrame], plan: StudyPlan) -> dict[str, Any]:
     """The tables as plain rows, with how they were made; what has no value is null."""
+    import pandas as pd
+
+    from mpd2.study.catalogue import rounded
+
     how = {"resplits": plan.resplits, "seeds_of_each_method": plan.seeds}
     tables = {
         name: [{key: None if pd.isna(value) else value for key, value in row.items()} for row in records]
@@ -65,7 +101,10 @@ def as_json(frames: dict[str, pd.DataFrame], plan: StudyPlan) -> dict[str, Any]:
     return {"made_with": how} | tables
 
 
-def describe(figures: StudyTables) -> str:
+def as_text(study_tables: StudyTables) -> str:
     """The tables and what they come to, as text."""
-    words = transfer_words if "transfer" in figures.tables else resplit_words
-    return "\n\n".join([*(aligned(view(name, figures)) for name in figures.tables), words(figures)])
+    from mpd2.study.sentences import resplit_words, transfer_words
+    from mpd2.study.views import view
+
+    words = transfer_words if "transfer" in study_tables.tables else resplit_words
+    return "\n\n".join([*(aligned(view(name, study_tables)) for name in study_tables.tables), words(study_tables)])

@@ -2,47 +2,81 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
-
+from mpd2.cli.arguments import add_new_table, add_workers, describe
+from mpd2.cli.output import if_interrupted, now_and_then
 from mpd2.core.errors import UserError
 from mpd2.core.files import replacing
-from mpd2.core.manifest import load_manifest
-from mpd2.core.runs import Run, load_run
-from mpd2.lab.chunks import RouteRequest, UniqueIds, parts_of, route_part
-from mpd2.lab.cluster import pool
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from mpd2.core.runs import Run
 
 SUFFIXES = (".csv", ".parquet")
+SUMMARY = "decide who reads each case of a table"
+
+
+def add(command: ArgumentParser) -> None:
+    """The arguments of `route`."""
+    describe(
+        command,
+        "Decide for every case whether the AI's word stands or which reader to ask. The table needs neither truth nor\n"
+        "readers' decisions, only who can be asked: a reader's column with a decision, or one ending in _available\n"
+        "with 0 or 1.\n\n"
+        "A run of several routers makes one decision a case: their policies π = (1 - d, d·q) are averaged, and the\n"
+        "run's rule acts on the average. `votes` says how many of them choose the same action alone.\n\n"
+        "The table is read, routed and written in parts, so it may be larger than memory; the decisions are the same\n"
+        "with any number of workers.",
+        "route runs/mine new.csv --out decisions.csv",
+        "route runs/mine new.csv --manifest data/glaucoma.toml --out decisions.csv",
+        "route runs/mine data/glaucoma.csv --member 42 --out decisions.parquet",
+        "route runs/mine large.parquet --scheduler tcp://host:8786 --out decisions.parquet",
+    )
+    command.add_argument("run", type=Path, metavar="RUN", help="folder of a run")
+    add_new_table(command, "TABLE with the ending .toml if there is one, else the readers the run was made with")
+    command.add_argument(
+        "--out", type=Path, required=True, help="file for the decisions, ending in .csv or .parquet; replaced if there"
+    )
+    command.add_argument("--member", type=int, metavar="SEED", help="the router of this seed alone decides")
+    add_workers(command, 1)
 
 
 def run(args: Namespace) -> int:
     """Write the decision for every case of a table."""
+    from mpd2.cli.inputs import manifest_for
+    from mpd2.core.runs import load_run
+    from mpd2.lab.chunks import RouteRequest, parts_of, route_part
+    from mpd2.lab.cluster import pool
+
     _check_place(args.out, args.table)
     trained = load_run(args.run)
-    manifest = load_manifest(args.manifest or args.table.with_suffix(".toml"))
-    order = RouteRequest(trained, manifest, None if args.member is None else _position(trained, args.member))
-    with pool(args.scheduler, args.workers) as workers:
-        cases, asked = write_frames(workers.in_order(route_part, order, parts_of(args.table)), args.out, args.table)
+    manifest = manifest_for(trained, args.table, args.manifest)
+    request = RouteRequest(trained, manifest, None if args.member is None else _position(trained, args.member))
+    unwritten = f"{args.out} was not written; the same command starts anew"
+    with if_interrupted(lambda: unwritten), pool(args.scheduler, args.workers) as workers:
+        cases, asked = write_frames(workers.in_order(route_part, request, parts_of(args.table)), args.out, args.table)
     print(f"{args.out}: {cases} cases, {asked} for a reader and {cases - asked} for the AI")
     return 0
 
 
 def write_frames(frames: Iterable[pd.DataFrame], path: Path, table: Path) -> tuple[int, int]:
     """Write decisions as they come, all or nothing; how many there are, and how many are for a reader."""
-    ids, cases, asked = UniqueIds(table.name), 0, 0
+    from mpd2.lab.chunks import UniqueIds
+
+    ids, cases, asked, tell = UniqueIds(table.name), 0, 0, now_and_then()
     with replacing(path) as draft:
         with _opened(draft, path.suffix.lower()) as write:
             for frame in frames:
                 write(frame)
                 ids.add(frame["case_id"])
                 cases, asked = cases + len(frame), asked + int((frame["action"] != "ai").sum())
+                tell(f"{cases} cases decided")
         ids.check()
     return cases, asked
 
@@ -54,6 +88,9 @@ class _Write(Protocol):
 @contextmanager
 def _opened(path: Path, suffix: str) -> Iterator[_Write]:
     """A function that appends rows to a CSV or Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     if suffix == ".csv":
         with path.open("w", encoding="utf-8", newline="") as file:
             yield lambda frame: frame.to_csv(file, index=False, float_format="%.6g", header=file.tell() == 0)

@@ -15,8 +15,11 @@ from typing import Any
 
 from mpd2.core.errors import UserError
 
-ROOT = Path(__file__).parents[2]
-"""The folder that holds data, pages and assets."""
+_BUNDLE = Path(__file__).parents[1] / "bundle"
+INSTALLED = _BUNDLE.is_dir()
+"""Whether this is an installed wheel, which brings its files along, and not a checkout."""
+ROOT = _BUNDLE if INSTALLED else Path(__file__).parents[2]
+"""The folder that holds app.py, data, pages and assets."""
 
 
 def digest(path: Path) -> str:

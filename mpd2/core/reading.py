@@ -102,8 +102,12 @@ def read_cohort(data: bytes, name: str, manifest: Manifest, purpose: Purpose = "
     problems = _problems(cells, rules)
     if problems:
         raise TableError(name, problems)
-    fingerprint = hashlib.sha256(data + manifest.model_dump_json().encode()).hexdigest()[:16]
-    return _cohort(cells[list(rules)], manifest, fingerprint)
+    return _cohort(cells[list(rules)], manifest, fingerprint(data, manifest))
+
+
+def fingerprint(data: bytes, manifest: Manifest) -> str:
+    """A short hash of a table's bytes and its manifest, by which a run knows the table it was made from."""
+    return hashlib.sha256(data + manifest.model_dump_json().encode()).hexdigest()[:16]
 
 
 def write_template(manifest: Manifest) -> str:

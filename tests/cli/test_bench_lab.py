@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 from small_table import small_table
 
-from mpd2.cli.arguments import parser
+from mpd2.cli import parser
 from mpd2.cli.bench import describe_lab, lab
 from mpd2.core.reading import load_cohort
 from mpd2.lab.jobs.folder import PLACE, Workshop
 
-FOUND = {
+TIMINGS = {
     "press_to_first_epoch_on_screen_seconds": 2.34,
     "ten_seeds": {"routers": 10, "epochs": 150, "seconds": 45.2, "routers_per_minute": 13.3},
     "study": {"trials": 80, "epochs_at_most": 60, "seconds": 120.4},
@@ -22,11 +22,11 @@ FOUND = {
 
 
 def test_times_are_printed_in_words():
-    told = describe_lab(FOUND)
-    assert "press to first epoch on screen                          2.3" in told
-    assert "extrapolated from 2 epochs  900" in told
-    assert "training                           0.15    0.30" in told
-    assert "the 95 % are 1.5 times as long" in told
+    text = describe_lab(TIMINGS)
+    assert "press to first epoch on screen                          2.3" in text
+    assert "extrapolated from 2 epochs  900" in text
+    assert "training                           0.15    0.30" in text
+    assert "the 95 % are 1.5 times as long" in text
 
 
 def test_its_size_can_be_chosen():
@@ -36,9 +36,15 @@ def test_its_size_can_be_chosen():
 
 def test_all_ablations_are_extrapolated_from_a_few_epochs(tmp_path, monkeypatch):
     monkeypatch.setattr(lab, "TIMED", 1)
-    found = lab._ablations(load_cohort(small_table(tmp_path, cases=4)))
-    assert found["routers"] == 120
-    assert found["seconds_extrapolated"] > 0
+    timings = lab._ablations(load_cohort(small_table(tmp_path, cases=4)))
+    assert timings["routers"] == 120
+    assert timings["seconds_extrapolated"] > 0
+
+
+def test_a_study_shows_how_far_it_has_come(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(lab, "TRIAL_EPOCHS", 10)
+    assert lab._study_seconds(load_cohort(small_table(tmp_path, cases=4)), f"{tmp_path}/tuning.db", trials=1) > 0
+    assert "0/1 trials, epoch 10/10" in capsys.readouterr().err
 
 
 def test_it_works_in_a_place_of_its_own_and_gives_it_back(tmp_path, monkeypatch):

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from mpd2.cli.arguments import parser
+from mpd2.cli import parser
 from mpd2.cli.bench import describe_ui
 from mpd2.cli.bench.ui import Server, Step, browsing, medians, spreads
 from mpd2.cli.bench.watch import Moment
@@ -22,7 +22,7 @@ STEPS = [
     Step("switch", "risk", moment(0.35)),
     Step("change", "risk", moment(0.02)),
 ]
-FOUND = {
+TIMINGS = {
     "setting": {"pages": 3, "visits": 2},
     "start_seconds": 4.2,
     "first_view": {"rest_seconds": 1.25, "drawn_seconds": 1.5, "kilobytes": 61.0},
@@ -33,16 +33,16 @@ FOUND = {
 
 
 def test_times_sizes_and_memory_are_printed_in_words():
-    told = describe_ui(FOUND)
-    assert "first view          1.25        1.50      61" in told
-    assert "go to another page  0.30        0.40      300" in told
-    assert "  map               0.25        0.35      250" in told
-    assert "  about             –           –         –" in told
-    assert "after first round  512" in told
-    assert "after visits       –" in told
+    text = describe_ui(TIMINGS)
+    assert "first view          1.25        1.50      61" in text
+    assert "go to another page  0.30        0.40      300" in text
+    assert "  map               0.25        0.35      250" in text
+    assert "  about             –           –         –" in text
+    assert "after first round  512" in text
+    assert "after visits       –" in text
 
 
-def test_what_visitors_do_is_told_apart_and_slow_ones_stand_out():
+def test_what_visitors_do_is_timed_apart_and_slow_ones_stand_out():
     found = spreads([*STEPS, *(Step("switch", "case", moment(seconds)) for seconds in (0.3, 0.3, 0.3, 4.0))])
     assert set(found) == {"open", "switch", "change"}
     assert found["switch"]["rest_seconds"]["p50"] == pytest.approx(0.3)

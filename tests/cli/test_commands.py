@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import argparse
 import json
+import os
 import re
 import signal
 import subprocess
@@ -19,13 +21,15 @@ import pytest
 from places import DATA, ROOT
 from small_table import small_table
 
-from mpd2.cli import bench, main
-from mpd2.cli.arguments import parser
+from mpd2.cli import main, parser
+from mpd2.cli.bench import route as bench_rerouting
+from mpd2.cli.reproduce import study_of
 from mpd2.cli.train import population
 from mpd2.core.policy import route
 from mpd2.core.reading import load_cohort
 from mpd2.core.runs import load_predictions, load_run
 from mpd2.evaluation.metrics import METRICS, by_cohort, evaluate
+from mpd2.study.definition import CONTENDERS
 from mpd2.training.config import PRESETS, Config
 from mpd2.training.devices import DEVICES
 from mpd2.training.loop import Callback, Progress
@@ -91,8 +95,52 @@ def test_wrong_usage_exits_with_two(line: str, capsys: pytest.CaptureFixture[str
     assert "usage: python -m mpd2" in capsys.readouterr().err
 
 
+OPTIONS = {
+    "app": "--port --address",
+    "check": "table --manifest --for=training --json=False",
+    "train": "--table=data/glaucoma.csv --preset=paper --config --seeds=10 --budget --no-budget=False --no-gsdp=False "
+    "--no-rank-js=False --gamma --epochs --device=auto --out --force=False",
+    "evaluate": "run --table=data/glaucoma.csv --split=test --json=False",
+    "route": "run table --manifest --out --member --scheduler --workers=1",
+    "reproduce": "tables --table=data/glaucoma.csv --data=data --seeds --epochs --small=False --list=False "
+    "--force=False",
+    "resplit": "--table=data/glaucoma.csv --data=data --resplits --seeds=2 --methods --against --leave-out=False "
+    "--json=False",
+    "tune": "--table=data/glaucoma.csv --preset=paper --config --trials=80 --epochs=60 --batch=10 --seeds=1 --seed=0 "
+    "--study --storage=runs/tuning.db --device=auto --keep --force=False --json=False",
+    "sweep": "--table=data/glaucoma.csv --preset=paper --config --conditions --seeds=10 --epochs --out --scheduler "
+    f"--workers={os.cpu_count()}",
+    "bench train": "--table=data/glaucoma.csv --preset=paper --config --epochs=3 --json=False",
+    "bench route": "--slider=False --run=data/runs/studio --table=data/glaucoma.csv --json=False",
+    "bench ui": "--visits=50 --json=False",
+    "bench lab": "--table=data/glaucoma.csv --trials=80 --reruns=30 --json=False",
+}
+"""Every command, what can be given to it, and what is taken where nothing is given."""
+
+
+def options_of(command: argparse.ArgumentParser, name: str = "") -> dict[str, str]:
+    nested = [action for action in command._actions if isinstance(action, argparse._SubParsersAction)]
+    if nested:
+        return {
+            key: options
+            for title, sub in nested[0].choices.items()
+            for key, options in options_of(sub, f"{name} {title}".strip()).items()
+        }
+    given = [
+        (action.option_strings or [action.dest])[0] + ("" if action.default is None else f"={action.default}")
+        for action in command._actions
+        if action.dest != "help"
+    ]
+    return {name: " ".join(given)}
+
+
+def test_commands_and_options_are_those_people_know() -> None:
+    assert options_of(parser()) == OPTIONS
+
+
 def test_help_waits_for_no_heavy_import() -> None:
-    script = "import sys, mpd2.cli; mpd2.cli.parser(); print({'torch', 'numpy', 'pandas', 'rich'} & set(sys.modules))"
+    heavy = {"torch", "numpy", "pandas", "pyarrow", "rich", "optuna", "pydantic", "streamlit"}
+    script = f"import sys, mpd2.cli; mpd2.cli.parser(); print({heavy} & set(sys.modules))"
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "set()"
 
@@ -153,10 +201,13 @@ def test_masks_alone_are_fit_for_routing_and_not_for_training(table: Path, tmp_p
     assert main(["check", str(masks), "--for", "training"]) == 1
 
 
-def test_a_manifest_may_lie_elsewhere(table: Path, tmp_path: Path) -> None:
+def test_a_manifest_may_lie_elsewhere(table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     lonely = tmp_path / "lonely.csv"
     lonely.write_bytes(table.read_bytes())
     assert main(["check", str(lonely)]) == 1
+    error = capsys.readouterr().err
+    assert "found no manifest beside it" in error
+    assert "--manifest" in error
     assert main(["check", str(lonely), "--manifest", str(table.with_suffix(".toml"))]) == 0
 
 
@@ -302,7 +353,7 @@ def test_an_interrupted_training_goes_on_to_the_same_end(
 
         yield interrupt
 
-    monkeypatch.setattr("mpd2.cli.train.progress_bar", impatient)
+    monkeypatch.setattr("mpd2.training.progress.progress_bar", impatient)
     before = signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background is born deaf to it
     try:
         assert main([*line, str(broken)]) == 130
@@ -321,12 +372,27 @@ def test_an_interrupted_training_goes_on_to_the_same_end(
     pd.testing.assert_frame_equal(first.history, second.history)
 
 
+def test_an_interruption_before_the_first_checkpoint_says_that_nothing_is_kept(
+    table: Path, tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("mpd2.methods.mpd2_router.fit_routers", interrupted)
+    line = ["train", "--table", str(table), "--config", str(tiny), "--seeds", "1", "--out", str(tmp_path / "run")]
+    assert main(line) == 130
+    assert capsys.readouterr().err.splitlines() == [
+        "no checkpoint had been made yet, so nothing is kept; the same command starts anew",
+        "interrupted",
+    ]
+
+
 def test_a_checkpoint_of_another_training_is_not_taken_up(
     table: Path, tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = ["train", "--table", str(table), "--config", str(tiny), "--seeds", "1", "--out", str(tmp_path / "run")]
     with monkeypatch.context() as patch:
-        patch.setattr("mpd2.cli.train.save_run", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr("mpd2.core.runs.save_run", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         assert main(line) == 130
     assert main([*line, "--gamma", "0.9"]) == 1
     assert "other settings" in capsys.readouterr().err
@@ -462,6 +528,22 @@ def test_route_needs_no_truth_and_no_decisions(trained: Path, table: Path, tmp_p
     assert blind["label"][~deferred].tolist() == known["label"][~deferred].tolist()
 
 
+def test_a_new_table_without_a_manifest_has_the_readers_of_the_run(trained: Path, table: Path, tmp_path: Path) -> None:
+    new = copy_of(table, tmp_path, only_masks)
+    named = routed(trained, new, tmp_path / "named.csv")
+    new.with_suffix(".toml").unlink()
+    alone = routed(trained, new, tmp_path / "alone.csv")
+    assert alone["reader"].tolist() == [{"ai": "AI"}.get(action, action) for action in named["action"]]
+    pd.testing.assert_frame_equal(alone.drop(columns="reader"), named.drop(columns="reader"))
+
+
+def test_a_run_made_from_the_shipped_table_knows_its_readers_by_name(table: Path, tmp_path: Path) -> None:
+    new = copy_of(table, tmp_path, only_masks)
+    named = routed(DATA / "runs" / "studio", new, tmp_path / "named.csv")
+    new.with_suffix(".toml").unlink()
+    pd.testing.assert_frame_equal(routed(DATA / "runs" / "studio", new, tmp_path / "alone.csv"), named)
+
+
 def test_csv_and_parquet_say_the_same(trained: Path, table: Path, tmp_path: Path) -> None:
     text, binary = (routed(trained, table, tmp_path / f"decisions{suffix}") for suffix in (".csv", ".parquet"))
     pd.testing.assert_frame_equal(text, binary, check_dtype=False, rtol=1e-5)
@@ -485,6 +567,19 @@ def test_route_names_what_is_wrong_and_writes_nothing(
     assert list(tmp_path.iterdir()) == []
 
 
+# reproduce
+
+
+def test_a_small_study_is_small_and_lies_elsewhere(
+    table: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["reproduce", "--small"]) == 1
+    assert "give its own with --data" in capsys.readouterr().err
+    small = study_of(parser().parse_args(["reproduce", "--small", "--table", str(table), "--data", str(tmp_path)]))
+    assert (len(small.seeds), small.changes, len(small.plan.resplits)) == (2, {"training__epochs": 5}, 2)
+    assert set(small.contenders) == set(CONTENDERS)
+
+
 # bench
 
 
@@ -501,7 +596,7 @@ def test_bench_train_prints_json(table: Path, tiny: Path, capsys: pytest.Capture
 def test_bench_route_tells_how_its_time_grows(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(bench, "bench_route", partial(bench.bench_route, sizes=(50, 200)))
+    monkeypatch.setattr(bench_rerouting, "bench_route", partial(bench_rerouting.bench_route, sizes=(50, 200)))
     line = ["bench", "route", "--run", str(DATA / "runs" / "studio"), "--table", str(DATA / "glaucoma.csv")]
     assert main([*line, "--json"]) == 0
     found = json.loads(capsys.readouterr().out)

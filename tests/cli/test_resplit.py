@@ -31,13 +31,15 @@ def called(place: Path, *more: str) -> list[str]:
 
 def test_json_holds_every_method_and_how_it_was_made(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(called(place, "--json", "--seeds", "3")) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["made_with"] == {"resplits": [0, 1], "seeds_of_each_method": [42, 43, 44]}
-    costs = {row["method"]: row for row in told["resplits"] if (row["metric"], row["cohort"]) == ("TotalCost", "all")}
+    printed = json.loads(capsys.readouterr().out)
+    assert printed["made_with"] == {"resplits": [0, 1], "seeds_of_each_method": [42, 43, 44]}
+    costs = {
+        row["method"]: row for row in printed["resplits"] if (row["metric"], row["cohort"]) == ("TotalCost", "all")
+    }
     assert set(costs) == {"ai", "best-reader", "random-reader"}
     assert {row["n"] for row in costs.values()} == {2}
-    assert {row["reference"] for row in told["rivals"]} == {"ai"}
-    change = next(row for row in told["rivals"] if (row["method"], row["metric"]) == ("random-reader", "TotalCost"))
+    assert {row["reference"] for row in printed["rivals"]} == {"ai"}
+    change = next(row for row in printed["rivals"] if (row["method"], row["metric"]) == ("random-reader", "TotalCost"))
     assert change["difference"] == pytest.approx(costs["random-reader"]["value"] - costs["ai"]["value"], abs=2e-6)
 
 
@@ -72,7 +74,7 @@ def test_each_cohort_can_be_left_out(place: Path, capsys: pytest.CaptureFixture[
         (["--against", "oracle"], "comparison: found 'oracle', expected one of"),
     ],
 )
-def test_a_name_nobody_knows_is_told(
+def test_a_name_nobody_knows_is_named(
     place: Path, capsys: pytest.CaptureFixture[str], more: list[str], complaint: str
 ) -> None:
     assert main(called(place, *more)) == 1

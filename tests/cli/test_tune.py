@@ -41,12 +41,12 @@ def test_tune_keeps_its_best_configuration_as_a_run_and_as_a_preset(line, tmp_pa
     storage, out = tmp_path / "tuning.db", tmp_path / "tuned"
     search = ["tune", *line, "--trials", "4", "--batch", "4", "--epochs", "2", "--storage", str(storage)]
     assert main([*search, "--keep", str(out), "--json"]) == 0
-    said = capsys.readouterr()
-    found = json.loads(said.out[: said.out.index("\n}") + 2])
-    assert found["trials"] == {"complete": 4, "pruned": 0, "running": 0}
+    printed = capsys.readouterr()
+    summary = json.loads(printed.out[: printed.out.index("\n}") + 2])
+    assert summary["trials"] == {"complete": 4, "pruned": 0, "running": 0}
     config = parse_config(json.loads((tmp_path / "tuned.json").read_text()))
-    assert config.model_dump(mode="json") == found["config"]
-    assert config.objective.fee_weight == pytest.approx(found["best"]["objective__fee_weight"])
+    assert config.model_dump(mode="json") == summary["config"]
+    assert config.objective.fee_weight == pytest.approx(summary["best"]["objective__fee_weight"])
     assert (config.network.width, config.training.epochs, config.rule) == (8, 3, STUDIO.rule)
     run = load_run(out)
     assert [settings["seed"] for settings in run.settings] == list(range(42, 52))
@@ -59,9 +59,9 @@ def test_tune_keeps_its_best_configuration_as_a_run_and_as_a_preset(line, tmp_pa
     assert main([*search, "--keep", str(out)]) == 1
     assert "is already there" in capsys.readouterr().err
     assert main(search) == 0
-    said = capsys.readouterr()
-    assert "study studio: 4 trials completed, 0 given up early" in said.out
-    assert "4/4 trials, best" in said.err
+    printed = capsys.readouterr()
+    assert "study studio: 4 trials completed, 0 given up early" in printed.out
+    assert "4/4 trials, best" in printed.err
 
 
 def test_a_search_ended_by_the_system_gives_its_trials_back_and_goes_on(line, tmp_path):
@@ -89,9 +89,9 @@ def test_a_search_ended_by_the_system_gives_its_trials_back_and_goes_on(line, tm
 def test_sweep_writes_a_run_a_crew_and_a_table_of_routers(line, tmp_path, capsys):
     command = ["sweep", *line, "--conditions", "full,noal", "--seeds", "2", "--epochs", "1", "--workers", "1"]
     assert main([*command, "--out", str(tmp_path / "sweep")]) == 0
-    said = capsys.readouterr()
-    assert "noal-42: 2 routers, 2 of 2 crews done" in said.err
-    assert "Full objective  2 " in said.out
+    printed = capsys.readouterr()
+    assert "noal-42: 2 routers, 2 of 2 crews done" in printed.err
+    assert "Full objective  2 " in printed.out
     rows = pd.read_csv(tmp_path / "sweep" / TABLE)
     assert rows[["condition", "seed"]].to_numpy().tolist() == [["full", 42], ["full", 43], ["noal", 42], ["noal", 43]]
     assert load_run(tmp_path / "sweep/noal-42").settings[0]["budget"]["target"] is None

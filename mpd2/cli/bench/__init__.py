@@ -2,50 +2,126 @@
 
 from __future__ import annotations
 
-from argparse import Namespace
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
-from mpd2.cli.bench.route import bench_route
-from mpd2.cli.bench.train import bench_training
-from mpd2.cli.bench.ui import bench_ui
-from mpd2.cli.inputs import cohort_of, config_of
+from mpd2.cli.arguments import TABLE, add_json, add_setting, add_table, count, describe
 from mpd2.cli.output import aligned, print_json
 
+SUMMARY = "measure how fast it is"
 TIMES = ("seconds", "cpu_seconds")
 DEEDS = {"open": "open a page", "switch": "go to another page", "change": "change something"}
 
+Timings = dict[str, Any]
+"""What a benchmark measures: plain values, ready for JSON."""
+
+
+def add(command: ArgumentParser) -> None:
+    """The arguments of `bench`: a subject, and those of the subject."""
+    subjects = ("train", "route", "ui", "lab")
+    describe(command, "Measure speed and memory.", *(f"bench {subject} --json" for subject in subjects))
+    parsers = command.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
+    for subject, summary, add_arguments in (
+        ("train", "time the training of a population", _add_train),
+        ("route", "time rerouting as cases become many and places few", _add_route),
+        ("ui", "time the dashboard in a browser", _add_ui),
+        ("lab", "time the lab: training, tuning and those who look at other pages meanwhile", _add_lab),
+    ):
+        add_arguments(parsers.add_parser(subject, help=summary, formatter_class=RawDescriptionHelpFormatter))
+
+
+def _add_train(command: ArgumentParser) -> None:
+    describe(
+        command,
+        "Seconds per router and epoch, validation included: for a population of 10 routers and one of 40, for single\n"
+        "routers one after another (two are timed and stand for ten), and for one router written in the usual way,\n"
+        "with a loader of single cases and loops over groups and numbers of readers.",
+        "bench train",
+        "bench train --json --epochs 5",
+    )
+    add_setting(command)
+    command.add_argument("--epochs", type=count, default=3, help="epochs to time, after one to warm up (default: 3)")
+    add_json(command)
+
+
+def _add_route(command: ArgumentParser) -> None:
+    describe(
+        command,
+        "Milliseconds to prepare a worklist, to follow every move of a budget, and to do so where each reader has few\n"
+        "places, for worklists of up to a million cases; and, with --slider, what a server of the Budget page takes\n"
+        "to answer one hand on its slider, and ten at once.",
+        "bench route --json --slider",
+    )
+    command.add_argument("--slider", action="store_true", help="start a server and move its slider too")
+    folder = TABLE.parent / "runs" / "studio"
+    command.add_argument("--run", type=Path, default=folder, help="folder of a run (default: studio)")
+    add_table(command)
+    add_json(command)
+
+
+def _add_ui(command: ArgumentParser) -> None:
+    describe(
+        command,
+        "Seconds until the server answers, until the first visitor sees the first page, and for every further visitor\n"
+        "to open a page and to go on to the next one; memory of the server before and after. Needs Chromium and\n"
+        "playwright (requirements-dev.txt).",
+        "bench ui",
+        "bench ui --json --visits 20",
+    )
+    command.add_argument(
+        "--visits", type=count, default=50, help="visits to time, after one to each page (default: 50)"
+    )
+    add_json(command)
+
+
+def _add_lab(command: ArgumentParser) -> None:
+    describe(
+        command,
+        "Seconds from the press of Train to the first epoch on screen, of 10 routers for 150 epochs, of a study, and\n"
+        "of all ablations (extrapolated from a few epochs); and how long a change on another page takes another\n"
+        "visitor, with and without a training. Needs Chromium and playwright (requirements-dev.txt).",
+        "bench lab --json",
+        "bench lab --trials 20 --reruns 10",
+    )
+    add_table(command)
+    command.add_argument("--trials", type=count, default=80, help="trials of the study (default: 80)")
+    command.add_argument("--reruns", type=count, default=30, help="changes of the other visitor (default: 30)")
+    add_json(command)
+
 
 def run(args: Namespace) -> int:
-    """Time what was asked for, and print what was found."""
-    measure, describe = SUBJECTS[args.subject]
-    found = measure(args)
+    """Time what was asked for, and print the timings."""
+    measure, as_text = SUBJECTS[args.subject]
+    timings = measure(args)
     if args.json:
-        print_json(found)
+        print_json(timings)
     else:
-        print(describe(found))
+        print(as_text(timings))
     return 0
 
 
-def describe_ui(found: dict[str, Any]) -> str:
+def describe_ui(timings: Timings) -> str:
     """The dashboard's times and sizes as text."""
-    first = found["first_view"]
+    first = timings["first_view"]
     start = [
-        ("server start", f"{found['start_seconds']:.2f}", "", ""),
+        ("server start", f"{timings['start_seconds']:.2f}", "", ""),
         ("first view", f"{first['rest_seconds']:.2f}", f"{first['drawn_seconds']:.2f}", f"{first['kilobytes']:.0f}"),
     ]
     spreads = [
-        (words if part == "p50" else "  95 %", *_measures({name: each[part] for name, each in found[deed].items()}))
+        (words if part == "p50" else "  95 %", *_measures({name: each[part] for name, each in timings[deed].items()}))
         for deed, words in DEEDS.items()
-        if deed in found
+        if deed in timings
         for part in ("p50", "p95")
     ]
     pages = [
         (f"  {page}", *(_measures(deeds["switch"]) if "switch" in deeds else ("–",) * 3))
-        for page, deeds in found["pages"].items()
+        for page, deeds in timings["pages"].items()
     ]
     memory = [
-        (words.replace("_", " "), "–" if held is None else f"{held:.0f}") for words, held in found["megabytes"].items()
+        (words.replace("_", " "), "–" if held is None else f"{held:.0f}")
+        for words, held in timings["megabytes"].items()
     ]
     heads = ("", "at rest, s", "drawn, s", "kB")
     by_page = aligned([("go to page, median", *heads[1:]), *pages])
@@ -56,46 +132,46 @@ def _measures(moment: dict[str, float]) -> tuple[str, str, str]:
     return (f"{moment['rest_seconds']:.2f}", f"{moment['drawn_seconds']:.2f}", f"{moment['kilobytes']:.0f}")
 
 
-def describe_training(found: dict[str, Any]) -> str:
+def describe_training(timings: Timings) -> str:
     """The measurements as text."""
-    timings = [
+    ways = [
         (_words(way), t["threads"], *(f"{t[name]:.4f}" for name in TIMES), f"{t['peak_megabytes']:.0f}")
-        for way, t in found["per_router_epoch"].items()
+        for way, t in timings["per_router_epoch"].items()
     ]
     ratios = [
         (_words(comparison), *(f"{ratio[name]:.1f}" for name in TIMES))
-        for comparison, ratio in found["times_as_fast"].items()
+        for comparison, ratio in timings["times_as_fast"].items()
     ]
-    estimate = found["estimate"]
+    estimate = timings["estimate"]
     return "\n\n".join(
         [
-            aligned([("per router and epoch", "threads", "seconds", "CPU seconds", "peak MB so far"), *timings]),
+            aligned([("per router and epoch", "threads", "seconds", "CPU seconds", "peak MB so far"), *ways]),
             aligned([("times as fast", "by the clock", "by CPU time"), *ratios]),
             f"{estimate['routers']} routers for {estimate['epochs']} epochs: about {estimate['seconds']:.0f} s",
         ]
     )
 
 
-def describe_route(found: dict[str, Any]) -> str:
+def describe_route(timings: Timings) -> str:
     """The times of rerouting as text."""
     deeds = {"prepare": "prepare a worklist", "reroute": "follow a budget", "assign": "fill few places"}
     rows = [
         (f"{words}, n = {int(n):,}", *(f"{1000 * times[part]:.1f}" for part in ("p50", "p95", "cpu_p50")))
         for deed, words in deeds.items()
-        for n, times in found[deed].items()
+        for n, times in timings[deed].items()
     ]
     for words, key in (("one hand on the slider", "alone_seconds"), ("ten hands", "crowd_seconds")):
-        if "slider" in found:
-            rows.append((words, *(f"{1000 * found['slider'][key][part]:.0f}" for part in ("p50", "p95")), ""))
-    growth = ", ".join(f"{words} n^{found['growth'][deed]:.2f}" for deed, words in deeds.items())
+        if "slider" in timings:
+            rows.append((words, *(f"{1000 * timings['slider'][key][part]:.0f}" for part in ("p50", "p95")), ""))
+    growth = ", ".join(f"{words} n^{timings['growth'][deed]:.2f}" for deed, words in deeds.items())
     return f"{aligned([('milliseconds', 'median', '95 %', 'CPU'), *rows])}\n\ntime grows as: {growth}"
 
 
-def describe_lab(found: dict[str, Any]) -> str:
+def describe_lab(timings: Timings) -> str:
     """The times of the lab as text."""
-    ten, study, ablations = found["ten_seeds"], found["study"], found["three_ablations"]
+    ten, study, ablations = timings["ten_seeds"], timings["study"], timings["three_ablations"]
     rows = [
-        ("press to first epoch on screen", f"{found['press_to_first_epoch_on_screen_seconds']:.1f}"),
+        ("press to first epoch on screen", f"{timings['press_to_first_epoch_on_screen_seconds']:.1f}"),
         (f"{ten['routers']} routers for {ten['epochs']} epochs", f"{ten['seconds']:.0f}"),
         (f"a study of {study['trials']} trials", f"{study['seconds']:.0f}"),
         (
@@ -104,7 +180,7 @@ def describe_lab(found: dict[str, Any]) -> str:
             f"{ablations['seconds_extrapolated']:.0f}",
         ),
     ]
-    others = found["rerun_seconds_of_another_visitor"]
+    others = timings["rerun_seconds_of_another_visitor"]
     visits = [(words, *(f"{others[words][part]:.2f}" for part in ("p50", "p95"))) for words in ("idle", "training")]
     return "\n\n".join(
         [
@@ -119,33 +195,39 @@ def _words(key: str) -> str:
     return key.replace("_as_", " against ").replace("population_", "population of ")
 
 
-def _measure_training(args: Namespace) -> dict[str, Any]:
+def _measure_training(args: Namespace) -> Timings:
+    from mpd2.cli.bench.train import bench_training
+    from mpd2.cli.inputs import cohort_of, config_of
+
     return bench_training(cohort_of(args.table), config_of(args), args.epochs)
 
 
-def _measure_routing(args: Namespace) -> dict[str, Any]:
-    found = bench_route(args.run, cohort_of(args.table))
-    if not args.slider:
-        return found
-    from mpd2.cli.bench.slider import bench_slider  # loads the dashboard's libraries
+def _measure_routing(args: Namespace) -> Timings:
+    from mpd2.cli.bench.route import bench_route
+    from mpd2.cli.bench.slider import bench_slider
+    from mpd2.cli.inputs import cohort_of
 
-    return found | {"slider": bench_slider()}
+    timings = bench_route(args.run, cohort_of(args.table))
+    return timings | {"slider": bench_slider()} if args.slider else timings
 
 
-def _measure_ui(args: Namespace) -> dict[str, Any]:
+def _measure_ui(args: Namespace) -> Timings:
+    from mpd2.cli.bench.ui import bench_ui
+
     return bench_ui(args.visits)
 
 
-def _measure_lab(args: Namespace) -> dict[str, Any]:
-    from mpd2.cli.bench.lab import bench_lab  # brings Optuna, which nothing else here needs
+def _measure_lab(args: Namespace) -> Timings:
+    from mpd2.cli.bench.lab import bench_lab
+    from mpd2.cli.inputs import cohort_of
 
     return bench_lab(cohort_of(args.table), args.table, args.trials, args.reruns)
 
 
-SUBJECTS: dict[str, tuple[Callable[[Namespace], dict[str, Any]], Callable[[dict[str, Any]], str]]] = {
+SUBJECTS: dict[str, tuple[Callable[[Namespace], Timings], Callable[[Timings], str]]] = {
     "train": (_measure_training, describe_training),
     "route": (_measure_routing, describe_route),
     "ui": (_measure_ui, describe_ui),
     "lab": (_measure_lab, describe_lab),
 }
-"""How each subject is measured and told."""
+"""How each subject is measured, and its timings as text."""

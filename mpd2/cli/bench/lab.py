@@ -16,6 +16,8 @@ import numpy as np
 from mpd2.cli.bench.train import Stopwatch
 from mpd2.cli.bench.ui import CHANGE, PATIENCE, Server, browsing, serving, settle
 from mpd2.cli.bench.watch import clicked, opened, watch
+from mpd2.cli.output import now_and_then, say
+from mpd2.cli.tune import study_bar
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.lab.jobs import orders, queue
@@ -39,18 +41,23 @@ LONGEST = 3600.0  # seconds anything may take
 
 def bench_lab(cohort: Cohort, table: Path, trials: int = 80, reruns: int = 30) -> dict[str, Any]:
     """Time the lab; plain values, ready for JSON. All routers train for all their epochs: nobody stops early."""
+    say("1 of 5: from the press of Train to the first epoch on screen")
     with TemporaryDirectory() as folder, _workshop(folder) as place:
         with serving() as server, browsing() as browser:
             context = browser.new_context(viewport={"width": 1280, "height": 900})
             context.set_default_timeout(1000 * LONGEST)
             first_epoch = _press_to_first_epoch(context.new_page(), server, place)
+            say(f"2 of 5: {reruns} changes of another visitor while nothing is trained")
             visitor = _visitor(context, server)
             idle = _reruns(visitor, reruns)
+            say(f"3 of 5: {ROUTERS} routers for {EPOCHS} epochs, and {reruns} changes meanwhile")
             job = queue.submit(_ten_routers(cohort, table), place)
             _wait_until(lambda: job.status.epoch >= 1)
             training = _reruns(visitor, reruns, job)
             ten = _finish(job)
+        say(f"4 of 5: a study of {trials} trials")
         study = _study_seconds(cohort, f"{folder}/tuning.db", trials)
+    say("5 of 5: a few epochs of all ablations")
     return {
         "press_to_first_epoch_on_screen_seconds": first_epoch,
         "ten_seeds": {"routers": ROUTERS, "epochs": EPOCHS, "seconds": ten, "routers_per_minute": 60 * ROUTERS / ten},
@@ -121,7 +128,13 @@ def _ten_routers(cohort: Cohort, table: Path) -> Any:
 
 def _finish(job: Job) -> float:
     """Seconds a job took, from being asked for to its run being kept."""
-    _wait_until(lambda: not job.is_held())
+    tell = now_and_then()
+
+    def ended() -> bool:
+        tell(f"epoch {job.status.epoch} of {EPOCHS}")
+        return not job.is_held()
+
+    _wait_until(ended)
     status = job.status
     if status.state != "done":
         raise UserError(f"the training {status.state}: {status.reason}")
@@ -132,7 +145,8 @@ def _study_seconds(cohort: Cohort, storage: str, trials: int) -> float:
     start = perf_counter()
     its_plan = SearchPlan(base=PAPER.but(training__epochs=TRIAL_EPOCHS), fingerprint=cohort.fingerprint)
     study = open_study(connect(storage), "bench", its_plan)
-    SearchWorker(study, its_plan, cohort, trials).run(lambda standing: None)
+    with study_bar() as tell:
+        SearchWorker(study, its_plan, cohort, trials).run(tell)
     return perf_counter() - start
 
 

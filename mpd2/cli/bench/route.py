@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from mpd2.cli.output import say
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.policy import Policy, Rule, mean_policy, preferences
@@ -22,7 +23,7 @@ SIZES = (899, 2_000, 10_000, 100_000, 1_000_000)  # cases of a worklist
 DAYS = 10_000  # cases up to which it is timed with few places too
 BUDGET, STEP = 0.3, 0.001  # share of cases sent at first, and by how much more each time
 PLACES = 50  # one place with each reader for so many cases
-JITTER = 0.01  # by which copies of a case are told apart
+JITTER = 0.01  # noise by which copies of a case differ
 LONG = 50_000  # cases from which on a few turns will do
 TURNS, FEW_TURNS = 40, 5
 
@@ -32,7 +33,7 @@ def bench_route(run: Path, cohort: Cohort, sizes: tuple[int, ...] = SIZES) -> di
 
     A worklist is prepared once: how each reader is preferred, and what that is expected to save. Rerouting is what
     follows every move of a hand, each with another budget; in `assign` every reader has few places. Larger worklists
-    are copies of the test cases, told apart by a little noise on d. `growth` is the power of the number of cases by
+    are copies of the test cases with a little noise on d. `growth` is the power of the number of cases by
     which the time grows.
     """
     trained, cases = load_run(run), cohort.subset(split="test")
@@ -40,6 +41,7 @@ def bench_route(run: Path, cohort: Cohort, sizes: tuple[int, ...] = SIZES) -> di
     saving = savings(load_errors(run).predict(cases), trained.costs)
     times: dict[str, dict[int, dict[str, float]]] = {"prepare": {}, "reroute": {}, "assign": {}}
     for n in sizes:
+        say(f"a worklist of {n:,} cases")
         worklist = _Worklist(cases, policy, trained.rule, saving, n)
         times["prepare"][n] = _time(worklist.prepare, n)
         times["reroute"][n] = _time(worklist.reroute, n)
@@ -47,7 +49,7 @@ def bench_route(run: Path, cohort: Cohort, sizes: tuple[int, ...] = SIZES) -> di
             times["assign"][n] = _time(worklist.assign, n)
     return {
         "setting": {"run": run.name, "readers": cohort.readers, "budget": BUDGET, "cases_for_a_place": PLACES},
-        **{name: {str(n): found for n, found in by_size.items()} for name, by_size in times.items()},
+        **{name: {str(n): spread for n, spread in by_size.items()} for name, by_size in times.items()},
         "growth": {name: _growth(by_size) for name, by_size in times.items()},
     }
 
@@ -86,6 +88,6 @@ def _time(action: Callable[[float], None], n: int) -> dict[str, float]:
     return {"p50": float(p50), "p95": float(p95), "cpu_p50": float(np.median(cpu))}
 
 
-def _growth(found: dict[int, dict[str, float]]) -> float:
+def _growth(by_size: dict[int, dict[str, float]]) -> float:
     """The slope of CPU time over cases, both in logarithms."""
-    return float(np.polyfit(np.log(list(found)), np.log([times["cpu_p50"] for times in found.values()]), 1)[0])
+    return float(np.polyfit(np.log(list(by_size)), np.log([times["cpu_p50"] for times in by_size.values()]), 1)[0])

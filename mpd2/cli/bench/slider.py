@@ -17,6 +17,7 @@ from websockets.sync.client import ClientConnection, connect
 from websockets.typing import Subprotocol
 
 from mpd2.cli.bench.ui import PATIENCE, serving
+from mpd2.cli.output import say
 from mpd2.core.errors import UserError
 from mpd2.studio.parts.live_slider import NAME
 
@@ -49,8 +50,8 @@ class Visitor:
         self.turn += 1
         wish = BackMsg()
         wish.rerun_script.fragment_id = self.fragment
-        said = {"place": {"place": place, "moving": True, "turn": self.turn}}
-        wish.rerun_script.widget_states.widgets.add(id=self.slider, json_value=json.dumps(said))
+        state = {"place": {"place": place, "moving": True, "turn": self.turn}}
+        wish.rerun_script.widget_states.widgets.add(id=self.slider, json_value=json.dumps(state))
         start = perf_counter()
         size = sum(message.ByteSize() for message in self._ask(wish))
         return perf_counter() - start, size
@@ -79,7 +80,9 @@ def bench_slider(moves: int = 40) -> dict[str, Any]:
     """
     with serving() as server:
         address = server.address.replace("http", "ws", 1)
+        say(f"{VISITORS} visitors at the slider of the {PAGE.title()} page")
         crowd = _together(address, VISITORS, moves)
+        say("one visitor alone")
         alone = _together(address, 1, moves)
     return {
         "setting": {"moves": moves, "visitors": VISITORS},

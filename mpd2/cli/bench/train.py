@@ -14,6 +14,7 @@ from typing import Any
 import torch
 
 from mpd2.cli.bench.usual import UsualTraining
+from mpd2.cli.output import say
 from mpd2.core.cohort import Cohort
 from mpd2.training.config import Config
 from mpd2.training.devices import threads_for
@@ -59,8 +60,13 @@ class Stopwatch:
 def bench_training(cohort: Cohort, config: Config, epochs: int = 3) -> dict[str, Any]:
     """Time `epochs` epochs of every way to train, on the CPU; plain values, ready for JSON."""
     config = config.but(training__epochs=epochs + 1, training__patience=epochs + 1)
-    timings = {f"population_{routers}": _population(cohort, config, routers) for routers in POPULATIONS}
+    timings = {}
+    for routers in POPULATIONS:
+        say(f"a population of {routers} routers")
+        timings[f"population_{routers}"] = _population(cohort, config, routers)
+    say("routers one after another")
     timings["single"] = _mean([_population(cohort, config.but(seed=config.seed + i), 1) for i in range(SINGLES)])
+    say("a router written in the usual way")
     timings["usual"] = _usual(cohort, config)
     ten = timings["population_10"]
     return {

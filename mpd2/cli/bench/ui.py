@@ -19,6 +19,7 @@ from urllib.request import urlopen
 import numpy as np
 
 from mpd2.cli.bench.watch import Moment, clicked, opened, watch
+from mpd2.cli.output import say
 from mpd2.core.errors import UserError
 from mpd2.core.files import ROOT
 from mpd2.studio.shell.registry import DEFAULT, PAGES, PageEntry
@@ -107,14 +108,17 @@ def bench_ui(visits: int = 50) -> dict[str, Any]:
     out of the times and of the growth of memory, because it also fills the caches that all visitors share.
     """
     pages = [entry for entry in PAGES if entry.path.exists()]
+    say("starting the server")
     with serving() as server, browsing() as browser:
         context = browser.new_context(viewport={"width": 1280, "height": 900})
         context.set_default_timeout(1000 * PATIENCE)
         first_view = _open(_new_page(context), server, next(entry for entry in pages if entry.key == DEFAULT))
         turns = cycle(zip(pages, [*pages[1:], pages[0]], strict=True))
+        say(f"one visit to each of {len(pages)} pages")
         for here, there in islice(turns, len(pages)):
             _visit(_new_page(context), server, here, there)
         before = server.megabytes()
+        say(f"{visits} visits to time")
         steps = [
             step for here, there in islice(turns, visits) for step in _visit(_new_page(context), server, here, there)
         ]

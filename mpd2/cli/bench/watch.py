@@ -1,4 +1,4 @@
-"""When a page has come to rest, told by the page itself: whoever asked from outside would slow it down."""
+"""When a page has come to rest, measured inside the page: whoever asked from outside would slow it down."""
 
 from __future__ import annotations
 

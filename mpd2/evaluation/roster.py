@@ -58,23 +58,23 @@ def load(outcome: Outcome, cohort: Cohort, weights: Floats) -> pd.DataFrame:
 def busiest(rows: pd.DataFrame, capacity: int | None = None) -> str:
     """Who is asked most and who never, and who is asked more often than `capacity`, in words; `rows`: `load`."""
     hard = rows[rows["kind"] == "hard"].sort_values("cases", ascending=False)
-    sent = float(hard["cases"].sum())
-    if sent == 0:
+    readings = float(hard["cases"].sum())
+    if readings == 0:
         return "No reader is asked: the AI decides every case."
     first = hard.iloc[0]
-    told = [f"{first['title']} is asked most, in {first['cases']:.0f} of {sent:.0f} cases sent."]
+    sentences = [f"{first['title']} is asked most often: {first['cases']:.0f} of {readings:.0f} readings."]
     idle = hard.loc[hard["cases"] == 0, "title"].tolist()
-    told += [f"Never asked: {', '.join(idle)}."] if idle else []
+    sentences += [f"Never asked: {', '.join(idle)}."] if idle else []
     if capacity is not None:
         over = hard[hard["cases"] > capacity]
         excess = float((over["cases"] - capacity).sum())
         names = ", ".join(over["title"])
-        told += (
+        sentences += (
             [f"Above {capacity} cases: {names}; {excess:.0f} cases would have to go elsewhere."]
             if names
             else [f"Nobody is asked about more than {capacity} cases."]
         )
-    return " ".join(told)
+    return " ".join(sentences)
 
 
 def sheet(matched: pd.DataFrame, gaps: pd.DataFrame, cohort: Cohort) -> pd.DataFrame:
@@ -115,6 +115,6 @@ def beaten(wins: pd.Series[Any]) -> str:
     low, high = int(wins["low"]), int(wins["high"])
     sampled = f"{low}" if low == high else f"{low} to {high}"
     return (
-        f"{wins['title']} has a higher F1 than {wins['wins']} of {wins['n']} readers, each on the cases that reader "
-        f"has read ({sampled} in 95 % of resamples of the cases)."
+        f"{wins['title']} has a higher F1 than {wins['wins']} of {wins['n']} readers "
+        f"(95\N{NO-BREAK SPACE}% interval {sampled}), each compared on the cases that reader has read."
     )

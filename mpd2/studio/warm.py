@@ -67,7 +67,7 @@ async def _later() -> None:
 def _default_views(about: Scenario) -> None:
     store.embedding()
     store.risk(about, "reliability", store.STUDY_STRATA)
-    reader_store.readers(about)
+    reader_store.quality(about)
     store.terms()
     store.elsewhere()
     first = ordered(case_store.listing(about), next(iter(ORDERS)))["case_id"].iloc[0]

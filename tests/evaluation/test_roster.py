@@ -50,7 +50,7 @@ def test_a_method_without_a_policy_has_hard_load_only(evidence: Evidence, weight
 
 def test_the_busiest_reader_the_idle_and_the_overloaded_are_named() -> None:
     rows = pd.DataFrame({"kind": "hard", "title": ["A", "B", "C"], "cases": [10.0, 50.0, 0.0]})
-    assert roster.busiest(rows) == "B is asked most, in 50 of 60 cases sent. Never asked: C."
+    assert roster.busiest(rows) == "B is asked most often: 50 of 60 readings. Never asked: C."
     assert roster.busiest(rows, 30).endswith("Above 30 cases: B; 20 cases would have to go elsewhere.")
     assert roster.busiest(rows, 50).endswith("Nobody is asked about more than 50 cases.")
 
@@ -99,5 +99,5 @@ def test_operating_points_are_readers_ai_and_the_run_each_once(evidence: Evidenc
 def test_the_sentence_counts_wins_and_tells_how_sure_that_is() -> None:
     row = pd.Series({"title": "Router", "wins": 11, "n": 12, "low": 9.0, "high": 12.0})
     assert roster.beaten(row).startswith("Router has a higher F1 than 11 of 12 readers")
-    assert "(9 to 12 in 95 %" in roster.beaten(row)
-    assert "(12 in 95 %" in roster.beaten(row.replace(9.0, 12.0))
+    assert "(95\xa0% interval 9 to 12)" in roster.beaten(row)
+    assert "(95\xa0% interval 12)" in roster.beaten(row.replace(9.0, 12.0))

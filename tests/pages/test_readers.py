@@ -2,6 +2,10 @@
 
 import pytest
 
+from mpd2.studio.readers.texts import TOPICS
+from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import Scenario
+
 
 @pytest.fixture
 def readers(open_page):
@@ -10,8 +14,13 @@ def readers(open_page):
 
 def test_it_opens_and_counts_the_readers_it_beats(readers):
     assert not readers.exception
-    assert readers.markdown[0].value.startswith("MPD² (studio) has a higher F1 than ")
+    assert readers.markdown[0].value.startswith("**MPD² (studio) has a higher F1 than ")
     assert " of 12 readers" in readers.markdown[0].value
+
+
+def test_the_number_of_readers_it_beats_is_that_of_the_table(readers):
+    sheet = readers.dataframe[0].value
+    assert f"than {(sheet['difference'] > 0).sum()} of {len(sheet)} readers" in readers.markdown[0].value
 
 
 def test_every_reader_has_a_row_with_tier_and_fee(readers):
@@ -21,12 +30,34 @@ def test_every_reader_has_a_row_with_tier_and_fee(readers):
     assert sheet.loc[sheet["title"] == "Chákṣu 1", "fee"].item() == 0.31
 
 
-def test_a_capacity_says_who_would_be_overloaded(readers):
-    readers.number_input(key="capacity").set_value(40).run()
-    assert not readers.exception
-    assert "Above 40 cases: " in readers.markdown[1].value
-    readers.number_input(key="capacity").set_value(800).run()
-    assert "Nobody is asked about more than 800 cases." in readers.markdown[1].value
+def test_a_reader_is_scored_on_the_cases_they_have_read(readers):
+    cases = Scenario(split="val").slice(store.cohort())
+    place = [reader.name for reader in cases.manifest.readers].index("Chákṣu 5")
+    read = cases.available[:, place]
+    answers, truth = cases.decisions[read, place], cases.truth[read]
+    row = readers.dataframe[0].value.set_index("title").loc["Chákṣu 5"]
+    assert row["n"] == read.sum()
+    assert row["FN"] == ((answers == 0) & (truth == 1)).sum()
+    assert row["FP"] == ((answers == 1) & (truth == 0)).sum()
+    assert row["Sens"] == pytest.approx(100 * answers[truth == 1].mean())
+    assert row["Spec"] == pytest.approx(100 * (1 - answers[truth == 0].mean()))
+    assert row["difference"] == pytest.approx(row["method_f1"] - row["F1"])
+    assert row["low"] < row["difference"] < row["high"]
+
+
+def test_a_capacity_says_who_would_be_overloaded(open_page):
+    page = open_page("readers", split="val", readers_topic="workload")
+    page.number_input(key="capacity").set_value(40).run()
+    assert not page.exception
+    assert "Above 40 cases: " in page.markdown[1].value
+    page.number_input(key="capacity").set_value(800).run()
+    assert "Nobody is asked about more than 800 cases." in page.markdown[1].value
+
+
+def test_a_link_with_a_capacity_opens_the_workload(open_page):
+    page = open_page("readers", split="val", capacity="40")
+    assert page.session_state["readers_topic"] == "workload"
+    assert "Above 40 cases: " in page.markdown[1].value
 
 
 def test_a_cohort_alone_leaves_out_readers_who_have_read_none_of_it(open_page):
@@ -37,12 +68,15 @@ def test_a_cohort_alone_leaves_out_readers_who_have_read_none_of_it(open_page):
 
 
 def test_the_ai_alone_can_be_the_active_run(open_page):
-    page = open_page("readers", split="val", run="ai")
+    page = open_page("readers", split="val", run="ai", readers_topic="workload")
     assert not page.exception
     assert page.markdown[1].value == "No reader is asked: the AI decides every case."
 
 
-def test_every_chart_has_words_for_those_who_cannot_see_it(readers):
-    charts = readers.get("arrow_vega_lite_chart") or readers.get("vega_lite_chart")
-    assert len(charts) == 6
+@pytest.mark.parametrize("topic", TOPICS)
+def test_a_tab_draws_its_two_charts_with_words_for_those_who_cannot_see_them(open_page, topic):
+    page = open_page("readers", split="val", readers_topic=topic)
+    assert not page.exception
+    charts = page.get("arrow_vega_lite_chart") or page.get("vega_lite_chart")
+    assert len(charts) == 2
     assert all(chart.proto.alt for chart in charts)

@@ -15,12 +15,12 @@ from mpd2.present.charts.kit.style import AI, ALARM, OTHER, READER, ROUTER, SEQU
 
 SHARES = alt.Scale(domain=[0, 1])
 EVERY_LABEL = alt.Axis(labelLimit=220, labelOverlap=False)
-ROW = 26  # pixels a reader
+ROW = 22  # pixels a reader
 AROUND = 130  # pixels for title, legend and axis
 DARK_FROM = 0.55  # share of the colour scale from which text on it is white
 READER_ALONE = "reader alone"
-HEIGHT = 480
-NARROW, INNER_HEIGHT = 300, 300  # pixels at least between the axes of a chart of that height
+HEIGHT = 400
+NARROW, INNER_HEIGHT = 300, 250  # pixels at least between the axes of a chart of that height
 
 
 @drawn_once
@@ -66,8 +66,8 @@ def operating_points(points: pd.DataFrame, run: str) -> alt.LayerChart:
     colour, shape = _marked({names[kind]: marks[kind] for kind in names if (points["kind"] == kind).any()})
     across_scale, upright_scale = (_up_to_one(points[f"{metric}_low"]) for metric in ("Spec", "Sens"))
     base = alt.Chart(points.assign(who=points["kind"].map(names), label=label_places(points))).encode(
-        x=alt.X("Spec:Q", title="specificity: healthy cases called healthy", scale=across_scale),
-        y=alt.Y("Sens:Q", title="sensitivity: glaucoma cases found", scale=upright_scale),
+        x=alt.X("Spec:Q", title="specificity", scale=across_scale),
+        y=alt.Y("Sens:Q", title="sensitivity", scale=upright_scale),
         color=colour,
         tooltip=[
             alt.Tooltip("title:N", title="who"),
@@ -103,8 +103,8 @@ def label_places(points: pd.DataFrame) -> list[str]:
 
 @drawn_once
 def load(rows: pd.DataFrame, capacity: int | None = None) -> alt.LayerChart:
-    """Cases each reader gets: bars where they are asked, diamonds where the routers lean. `rows`: `roster.load`."""
-    names = {"hard": "cases sent", "soft": "leaning of the routers"}
+    """Cases each reader gets: bars where they are asked, diamonds what the models prefer. `rows`: `roster.load`."""
+    names = {"hard": "cases sent", "soft": "preferred by the models"}
     rows = rows.assign(what=rows["kind"].map(names))
     order = rows[rows["kind"] == "hard"].sort_values("cases", ascending=False)["title"].tolist()
     base = alt.Chart(rows).encode(
@@ -138,8 +138,7 @@ def load(rows: pd.DataFrame, capacity: int | None = None) -> alt.LayerChart:
             .mark_rule(color=ALARM.colour, strokeDash=[6, 4], strokeWidth=2)
             .encode(x="capacity:Q", tooltip=alt.Tooltip("capacity:Q", title="a reader can take"))
         )
-    figure = alt.LayerChart(layer=layers)
-    return figure.properties(title="Cases each reader gets", height=_height(order))
+    return alt.LayerChart(layer=layers).properties(title="Cases each reader gets", height=_height(order))
 
 
 @drawn_once
@@ -154,7 +153,7 @@ def availability(rows: pd.DataFrame) -> alt.LayerChart:
         tooltip=[
             alt.Tooltip("title:N", title="reader"),
             alt.Tooltip("cohort_title:N", title="cohort"),
-            alt.Tooltip("readings:N", title="words are"),
+            alt.Tooltip("readings:N", title="answers are"),
             alt.Tooltip("cases:Q"),
             alt.Tooltip("n:Q", title="of"),
             alt.Tooltip("share:Q", format=".0%"),
@@ -181,8 +180,8 @@ def kappa(rows: pd.DataFrame) -> alt.LayerChart:
         tooltip=[
             alt.Tooltip("first_title:N", title="one"),
             alt.Tooltip("second_title:N", title="other"),
-            alt.Tooltip("n:Q", title="common cases"),
-            alt.Tooltip("agree:Q", title="same word", format=".0%"),
+            alt.Tooltip("n:Q", title="cases both have read"),
+            alt.Tooltip("agree:Q", title="same answer", format=".0%"),
             alt.Tooltip("kappa:Q", title="κ", format=".2f"),
             alt.Tooltip("low:Q", title="95 % from", format=".2f"),
             alt.Tooltip("high:Q", title="to", format=".2f"),
@@ -203,12 +202,12 @@ def kappa(rows: pd.DataFrame) -> alt.LayerChart:
         + known.mark_text(fontSize=10, dy=8, opacity=wide_enough).encode(
             text=alt.Text("n:Q", format="d"), color=_on("kappa")
         )
-    ).properties(title="Agreement beyond chance (κ)", height=560)
+    ).properties(title="Agreement beyond chance (κ)", height=520)
 
 
 @drawn_once
 def disagreement(rows: pd.DataFrame) -> alt.Chart:
-    """How often each reader contradicts the AI, by who is right. `rows`: `agreement.against_ai`."""
+    """How often each reader disagrees with the AI, by who is right. `rows`: `agreement.against_ai`."""
     rows = rows[rows["n"] > 0]
     order = rows.sort_values("differ", ascending=False)["title"].tolist()
     names = {"reader_right": "the reader is right", "ai_right": "the AI is right"}
@@ -232,9 +231,9 @@ def disagreement(rows: pd.DataFrame) -> alt.Chart:
             tooltip=[
                 alt.Tooltip("title:N", title="reader"),
                 alt.Tooltip("n:Q", title="cases read"),
-                alt.Tooltip("who:N", title="of those, differing and"),
+                alt.Tooltip("who:N", title="disagrees, and"),
                 alt.Tooltip("cases:Q"),
-                alt.Tooltip("differ:Q", title="differ from the AI", format=".1%"),
+                alt.Tooltip("differ:Q", title="disagrees with the AI", format=".1%"),
                 alt.Tooltip("low:Q", title="95 % from", format=".1%"),
                 alt.Tooltip("high:Q", title="to", format=".1%"),
                 alt.Tooltip("reader_right_share:Q", title="then the reader is right", format=".1%"),
@@ -242,7 +241,7 @@ def disagreement(rows: pd.DataFrame) -> alt.Chart:
                 alt.Tooltip("reader_right_high:Q", title="to ", format=".1%"),
             ],
         )
-        .properties(title="Who contradicts the AI, and who is right", height=_height(rows))
+        .properties(title="Disagreement with the AI: who is right?", height=_height(rows))
     )
 
 

@@ -1,4 +1,4 @@
-"""The parts pages are laid out with: figures, tables and key numbers, each with help, alternative text and its data."""
+"""The parts pages are laid out with: charts, tables and key numbers, each with help, alternative text and its data."""
 
 from __future__ import annotations
 
@@ -15,6 +15,8 @@ from mpd2.present.charts.kit.style import AltairChart
 from mpd2.present.documents.spreadsheets import to_csv
 from mpd2.studio.shell.registry import entry
 from mpd2.study.views import NOTHING
+
+WHOLE = 30  # rows of a table that is shown without a scroll bar of its own
 
 
 def chart(
@@ -49,7 +51,7 @@ def bare_chart(drawing: Drawing, *, key: str, alt_text: str) -> None:
 
 
 def files(draw: Callable[[], Drawing | AltairChart], table: pd.DataFrame, key: str) -> None:
-    """The data of a figure and the figure itself, drawn when it is asked for; closed, a page is drawn sooner."""
+    """The data of a chart and the chart itself, drawn when it is asked for; closed, a page is drawn sooner."""
     with st.popover("Download", icon=":material/download:", type="tertiary", key=f"{key}:files"):
         download(table, key)
         for kind, mime in MIME.items():
@@ -62,7 +64,7 @@ def files(draw: Callable[[], Drawing | AltairChart], table: pd.DataFrame, key: s
                 key=f"{key}:{kind}",
                 on_click="ignore",
                 type="tertiary",
-                help=f"This figure as {kind.upper()}",
+                help=f"This chart as {kind.upper()}",
             )
 
 
@@ -82,11 +84,21 @@ def download(table: pd.DataFrame, key: str, label: str = "CSV") -> None:
 
 
 def data_table(
-    frame: pd.DataFrame, *, key: str, alt_text: str, columns: Mapping[str, Any] | None = None, pick: bool = False
+    frame: pd.DataFrame,
+    *,
+    key: str,
+    alt_text: str,
+    columns: Mapping[str, Any] | None = None,
+    pick: bool = False,
+    csv: pd.DataFrame | None = None,
 ) -> list[int]:
-    """A sortable table with its CSV; the positions of the rows picked, if it can be picked from."""
+    """A sortable table with its CSV; the positions of the rows picked, if it can be picked from.
+
+    `csv`: the data for download where they are not as shown.
+    """
     settings: dict[str, Any] = {
         "hide_index": True, "key": key, "column_config": dict(columns or {}), "placeholder": NOTHING, "alt": alt_text,
+        "height": "content" if len(frame) <= WHOLE else "auto",
     }  # fmt: skip
     rows: list[int] = []
     if pick:
@@ -94,7 +106,7 @@ def data_table(
         rows = list(event["selection"]["rows"])
     else:
         st.dataframe(frame, **settings)
-    download(frame, key)
+    download(frame if csv is None else csv, key)
     return rows
 
 

@@ -1,4 +1,4 @@
-"""What the Readers page reads, kept by run and slice."""
+"""What the Readers page reads, a part for each of its tabs, kept by run and slice."""
 
 from __future__ import annotations
 
@@ -7,40 +7,60 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from mpd2.evaluation import roster
-from mpd2.evaluation.agreement import against_ai, agreement
+from mpd2.evaluation import agreement, roster
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 
 
 @dataclass(frozen=True, eq=False)
-class Readers:
+class Quality:
     """Every reader of a slice beside the active run."""
 
     title: str  # of the run
-    told: str  # against how many of them the run wins
+    wins: str  # against how many readers it wins
     sheet: pd.DataFrame  # as `roster.sheet`
     points: pd.DataFrame  # as `roster.operating_points`
+
+
+@dataclass(frozen=True, eq=False)
+class Workload:
+    """Who is asked, and who could be."""
+
     load: pd.DataFrame  # as `roster.load`
     availability: pd.DataFrame  # as `roster.availability`
+
+
+@dataclass(frozen=True, eq=False)
+class Agreement:
+    """How far readers and the AI give the same answers."""
+
     pairs: pd.DataFrame  # as `agreement.agreement`
     contradictions: pd.DataFrame  # as `agreement.against_ai`
 
 
 @st.cache_data(show_spinner="Counting …", max_entries=16)
-def readers(about: Scenario) -> Readers:
-    """The readers of a slice."""
-    evidence, weights = store.evidence(about), store.weights(about)
-    cases, outcome = evidence.cohort, evidence.outcomes[about.run]
+def quality(about: Scenario) -> Quality:
+    """How good each reader is."""
+    evidence, matched = store.evidence(about), store.table("readers", about)
     wins, gaps = (store.table(name, about).query("method == @about.run") for name in ("wins", "gaps"))
-    matched = store.table("readers", about)
-    return Readers(
-        title=outcome.title,
-        told=roster.beaten(wins.iloc[0]),
-        sheet=roster.sheet(matched, gaps, cases),
+    return Quality(
+        title=evidence.outcomes[about.run].title,
+        wins=roster.beaten(wins.iloc[0]),
+        sheet=roster.sheet(matched, gaps, evidence.cohort),
         points=roster.operating_points(matched, store.table("overall", about), about.run),
-        load=roster.load(outcome, cases, weights),
-        availability=roster.availability(cases),
-        pairs=agreement(cases, weights),
-        contradictions=against_ai(cases),
     )
+
+
+@st.cache_data(show_spinner="Counting …", max_entries=16)
+def workload(about: Scenario) -> Workload:
+    """Who gets the cases."""
+    evidence = store.evidence(about)
+    load = roster.load(evidence.outcomes[about.run], evidence.cohort, store.weights(about))
+    return Workload(load, roster.availability(evidence.cohort))
+
+
+@st.cache_data(show_spinner="Counting …", max_entries=16)
+def agreed(about: Scenario) -> Agreement:
+    """Who agrees with whom."""
+    cases = store.evidence(about).cohort
+    return Agreement(agreement.agreement(cases, store.weights(about)), agreement.against_ai(cases))

@@ -1,37 +1,40 @@
 """What the Readers page explains."""
 
+TOPICS = {"quality": "How good is each?", "workload": "Who gets the work?", "agreement": "Do they agree?"}
+"""The tabs, by their key in the link."""
+
 MATCHED = (
-    "Readers read different cases, so their figures cannot be compared with one another directly. The run is "
-    "therefore judged anew for every reader, on exactly the cases that reader has read."
+    "Readers have read different cases, so they cannot be compared with one another directly. The run is therefore "
+    "scored again for every reader, on exactly the cases that reader has read."
 )
 BARBELL = (
-    "Triangle: the reader deciding all of their cases alone. Diamond: the run on the same cases, mean over its "
-    "routers; it may ask any available reader, this one too. The further apart, the more routing adds."
+    "Triangle: the reader alone. Diamond: the run on the same cases, mean over its models; it may ask any available "
+    "reader, including this one. The longer the line, the larger the difference."
 )
 POINTS = (
-    "Up and to the right is better. Readers are on their own cases, the AI and the run on all cases of the slice. "
-    "Lines are 95 % intervals. Where there is no room for a reader's name, the pointer tells it."
+    "Up and to the right is better. Readers on the cases they have read, the AI and the run on all cases of the "
+    "slice. Lines: 95 % intervals. Hover for the name."
 )
 SHEET = (
-    "Fees are in units of clinical cost; the tier follows from the fee. The difference is the run's F1 less the "
-    "reader's, with its 95 % interval over 2,000 resamples of the cases; “run better” is the share of resamples in "
-    "which the run has the higher F1."
+    "Fees are in units of clinical cost; the tier follows from the fee. Difference: F1 of the run minus F1 of the "
+    "reader, with its 95 % interval from 2,000 resamples of the cases. Run better: share of resamples in which the "
+    "run has the higher F1."
 )
 LOAD = (
-    "Mean over routers. Bars: cases in which the reader is asked, lines their 95 % interval over resamples. Diamonds: "
-    "how much the routers lean to the reader before the final choice; one right of its bar is often the second choice."
+    "Bars: cases in which the reader is asked, mean over the run's models; lines: 95 % intervals. Diamonds: what the "
+    "models prefer before the final choice; a diamond right of its bar marks a frequent second choice."
 )
-CAPACITY = "How many of the slice's cases one reader can take. The routing shown does not know this limit."
+CAPACITY = "How many cases of the slice one reader can take. The run shown does not know this limit."
 AVAILABILITY = (
-    "The share of a cohort's cases. A router can only ask who is available: a reader with 0 % has never seen that "
-    "cohort, whatever the routing."
+    "Share of a cohort's cases. Only a reader who has read a case can be asked about it: a reader with 0 % has read "
+    "no case of that cohort."
 )
 KAPPA = (
-    "In each cell κ and below it the number of common cases. Cohen's κ is 0 where two people agree no more than by "
-    "chance and 1 where they always agree. Grey: fewer than {fewest} common cases, too few to tell. Semi-synthetic and "
-    "induced words agree as they were made to, not as people would."
+    "In each cell: Cohen's κ and, below it, the number of cases both have read. κ is 0 if two agree no more often than "
+    "by chance and 1 if they always agree. Grey: fewer than {fewest} cases in common, too few to tell. Semi-synthetic "
+    "and induced answers agree by construction, not as people would."
 )
 DISAGREEMENT = (
-    "Where reader and AI differ, exactly one of them is right. A long blue part is what asking this reader can "
-    "repair; a long orange part is what it can spoil."
+    "Where a reader and the AI disagree, exactly one of them is right. Blue: errors of the AI that asking this reader "
+    "corrects. Orange: errors that asking this reader adds."
 )

@@ -117,9 +117,9 @@ def check_place(out: Path, force: bool) -> None:
 
 
 def _fit(cohort: Cohort, configs: list[Config], checkpoint: Path, device: str) -> Run:
-    from mpd2.methods.mpd2_router import fit_routers
     from mpd2.training.checkpoints import checkpointing, load_checkpoint
     from mpd2.training.devices import pick_device
+    from mpd2.training.population import fit_routers
     from mpd2.training.progress import progress_bar
 
     state = None

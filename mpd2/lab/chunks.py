@@ -23,9 +23,9 @@ from mpd2.core.manifest import Manifest
 from mpd2.core.reading import Problem, TableError, read_cohort
 from mpd2.core.runs import Run
 from mpd2.methods import continuations_of, policy_of
-from mpd2.methods.mpd2_router import CHUNK
 from mpd2.planning.worklist import decisions_frame
 from mpd2.training.devices import threads_for
+from mpd2.training.population import CHUNK
 
 ROWS = 4 * CHUNK  # of a part: a multiple of what a router takes at once, so that parts and whole are cut alike
 

@@ -23,9 +23,9 @@ from mpd2.evaluation.metrics import evaluate
 from mpd2.evaluation.reports import split_reports
 from mpd2.lab.cluster import Pool
 from mpd2.methods import decisions_of, policy_of
-from mpd2.methods.mpd2_router import fit_routers
 from mpd2.study.definition import RECIPE, Condition, Say
 from mpd2.training.config import Config
+from mpd2.training.population import fit_routers
 
 CREW = 10  # routers trained together; fewer than would be given a second thread
 TABLE = "sweep.csv"

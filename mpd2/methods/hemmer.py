@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.methods.stacked import Cases, Learned, Loss, Net
+from mpd2.methods.learned import Learned, Net
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from mpd2.methods.stacked import Cases, Loss
 
 FEE_WEIGHTS = np.append(0.0, np.geomspace(0.25, 64.0, 33))
 PUBLISHED = Net(hidden=(64,), learning_rate=5e-3, weight_decay=5e-4)
@@ -47,8 +50,8 @@ class Hemmer(Learned):
 
     def tune(self, outputs: Tensor, val: Cases) -> dict[str, np.ndarray]:
         """λ of each member, [E]."""
-        weights = torch.tensor(FEE_WEIGHTS, dtype=outputs.dtype)[:, None, None, None]
-        chosen = (outputs - weights * val.fees).masked_fill(~val.possible, -torch.inf).argmax(-1, keepdim=True)
+        weights = outputs.new_tensor(FEE_WEIGHTS)[:, None, None, None]
+        chosen = (outputs - weights * val.fees).masked_fill(~val.possible, -np.inf).argmax(-1, keepdim=True)
         costs = val.costs.expand_as(outputs).expand(len(weights), -1, -1, -1).gather(-1, chosen)  # [L, E, N, 1]
         return {"fee_weight": FEE_WEIGHTS[costs.mean((-2, -1)).argmin(0).numpy()]}
 
@@ -59,11 +62,13 @@ class Hemmer(Learned):
 
 def team(outputs: Tensor, votes: Tensor, possible: Tensor) -> Tensor:
     """The team's distribution over the classes, [E, B, 2]; a vote is the chance of glaucoma an action gives."""
-    weights = outputs.masked_fill(~possible, -torch.inf).softmax(-1)  # w, [E, B, 1 + M]
+    import torch  # here, as naming the method does not need it
+
+    weights = outputs.masked_fill(~possible, -np.inf).softmax(-1)  # w, [E, B, 1 + M]
     return torch.stack([(weights * (1 - votes)).sum(-1), (weights * votes).sum(-1)], dim=-1)
 
 
 def team_loss(chances: Tensor, cases: Cases) -> Tensor:
     """Mean over cases of −log of the team's chance of the truth, weighted by the stakes, [E, B, 2] to [E]."""
-    chance = torch.where(cases.truth == 1, chances[..., 1], chances[..., 0])
+    chance = chances[..., 1].where(cases.truth == 1, chances[..., 0])
     return -(cases.stakes * (chance + LEAST_CHANCE).log()).mean(-1)

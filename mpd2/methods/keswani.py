@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn import functional
 
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.methods.stacked import Cases, Learned, Loss
+from mpd2.methods.learned import Learned
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from mpd2.methods.stacked import Cases, Loss
 
 
 @dataclass(frozen=True)
@@ -49,8 +51,10 @@ class Keswani(Learned):
 
 def committee_loss(outputs: Tensor, votes: Tensor, cases: Cases) -> Tensor:
     """Mean over cases of the vote's log loss weighted by the stakes, plus the fees by weight, [E]."""
+    from torch.nn import functional  # here, as naming the method does not need it
+
     # D = sigmoid of the outputs, renormalised over the available, in logarithms so that no sum of weights can vanish
-    shares = functional.logsigmoid(outputs).masked_fill(~cases.possible, -torch.inf).softmax(-1)  # [E, B, 1 + M]
+    shares = functional.logsigmoid(outputs).masked_fill(~cases.possible, -np.inf).softmax(-1)  # [E, B, 1 + M]
     vote = (shares * votes).sum(-1)  # v
     towards = (2 * cases.truth - 1) * (2 * vote - 1)
     return (cases.stakes * functional.softplus(-towards) + (shares * cases.fees).sum(-1)).mean(-1)

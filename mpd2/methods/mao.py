@@ -4,16 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import torch
-from torch import Tensor
 
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.methods.stacked import Cases, Learned, Loss
+from mpd2.methods.learned import Learned
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from mpd2.methods.stacked import Cases, Loss
+
+TINY = float(np.finfo(np.float32).tiny)  # stands for 0 below a fraction line
 
 
 @dataclass(frozen=True)
@@ -47,10 +52,10 @@ def savings(costs: Tensor, least: Tensor, most: Tensor) -> Tensor:
 
     With a least cost of 0 this is 1 − C / C_max; taken from the least, a constant on every cost changes nothing.
     """
-    return (most - costs) / (most - least).clamp_min(torch.finfo(costs.dtype).tiny)
+    return (most - costs) / (most - least).clamp_min(TINY)
 
 
 def saving_loss(scores: Tensor, weights: Tensor, possible: Tensor) -> Tensor:
     """Mean over cases of −Σ_a w_a log softmax_a(r) over the available actions, [E, B, 1 + M] to [E]."""
-    chances = scores.masked_fill(~possible, -torch.inf).log_softmax(-1).masked_fill(~possible, 0)
+    chances = scores.masked_fill(~possible, -np.inf).log_softmax(-1).masked_fill(~possible, 0)
     return -(weights * chances).sum(-1).mean(-1)

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn import functional
 
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.logistic import sigmoid
 from mpd2.methods.common import SHARPNESS
-from mpd2.methods.stacked import Cases, Learned, Loss
+from mpd2.methods.learned import Learned
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from mpd2.methods.stacked import Cases, Loss
 
 TEMPERATURES = np.geomspace(0.25, 4.0, 33)
 
@@ -38,6 +40,8 @@ class Narasimhan(Learned):
 
     def tune(self, outputs: Tensor, val: Cases) -> dict[str, np.ndarray]:
         """The temperature of each member with the least error loss on val, [E]."""
+        import torch  # here, as naming the method does not need it
+
         tried = torch.stack([error_loss(outputs / temperature, val) for temperature in TEMPERATURES])  # [T, E]
         return {"temperature": TEMPERATURES[tried.argmin(0).numpy()]}
 
@@ -50,6 +54,9 @@ class Narasimhan(Learned):
 
 def error_loss(outputs: Tensor, cases: Cases) -> Tensor:
     """Mean over cases of the summed binary cross-entropies of miss and false alarm, [E, B, 2 (1 + M)] to [E]."""
+    import torch
+    from torch.nn import functional
+
     sick = cases.truth[..., None]
     targets = torch.cat([cases.wrong * sick, cases.wrong * (1 - sick)], dim=-1).expand_as(outputs)
     known = torch.cat([cases.possible, cases.possible], dim=-1)

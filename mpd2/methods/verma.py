@@ -5,19 +5,21 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
-import torch
-from torch import Tensor
-from torch.nn import functional
 
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.logistic import sigmoid
 from mpd2.methods.common import SHARPNESS
-from mpd2.methods.stacked import Cases, Learned, Loss
+from mpd2.methods.learned import Learned
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from mpd2.methods.stacked import Cases, Loss
 
 CLASSES = 2
 
@@ -50,6 +52,9 @@ class Verma(Learned):
 
 def one_vs_all_loss(outputs: Tensor, cases: Cases) -> Tensor:
     """Mean over cases of the summed binary cross-entropies of classes and available readers, in bits, [E]."""
+    import torch  # here, as naming the method does not need it
+    from torch.nn import functional
+
     classes = functional.one_hot(cases.truth.long(), CLASSES)
     targets = torch.cat([classes, 1 - cases.wrong[..., 1:]], dim=-1).expand_as(outputs)
     known = torch.cat([torch.ones_like(classes, dtype=torch.bool), cases.possible[..., 1:]], dim=-1)

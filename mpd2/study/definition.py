@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
@@ -18,12 +18,13 @@ from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.reports import split_reports
 from mpd2.methods import METHODS, continuations_of, policy_of
 from mpd2.methods.base import Method
-from mpd2.methods.mpd2_router import Mpd2, fit_routers
+from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.plus.method import Plus
-from mpd2.training.checkpoints import checkpointing, load_checkpoint
 from mpd2.training.config import PAPER, STUDIO, Config
 from mpd2.training.devices import pick_device
-from mpd2.training.loop import Callback, TrainingState
+
+if TYPE_CHECKING:
+    from mpd2.training.loop import Callback, TrainingState
 
 SEEDS = tuple(range(42, 52))
 RECIPE = 1  # raise when code changes so that the same settings give other runs
@@ -248,12 +249,17 @@ class Study:
         return Outcome(contender.title, contender.published, made, policy, run.rule, continuations)
 
     def _population(self, name: str, configs: Sequence[Config], callbacks: Sequence[Callback], say: Say) -> Run:
+        from mpd2.training.checkpoints import checkpointing  # brings torch, which naming a run does not need
+        from mpd2.training.population import fit_routers
+
         keep = checkpointing(self.checkpoint(name), self.cohort, KEEP_EVERY)
         resume = self._unfinished(name, configs, say)
         return fit_routers(self.cohort, self.costs, configs, callbacks=(keep, *callbacks), resume=resume)
 
     def _unfinished(self, name: str, configs: Sequence[Config], say: Say) -> TrainingState | None:
         """The training that was cut short, if it was this one."""
+        from mpd2.training.checkpoints import load_checkpoint
+
         if not self.checkpoint(name).exists():
             return None
         try:

@@ -7,17 +7,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mpd2.core.errors import UserError
 from mpd2.core.files import remove_drafts, replacing
+from mpd2.methods.learned import Learned
 from mpd2.methods.mpd2_router import Mpd2
-from mpd2.methods.stacked import Learned
 from mpd2.study.catalogue import MAP, NAMES, TABLES, Inventory, Material, index_path, ledger_of, runs_of, table_path
 from mpd2.study.definition import ABLATIONS_RUN, MISSING, OUT_OF_DATE, Say, Study
 from mpd2.study.experiments import Experiment, ExperimentCache
 from mpd2.study.results import results
 from mpd2.study.tables import read_table
-from mpd2.training.loop import Callback, Progress
+
+if TYPE_CHECKING:
+    from mpd2.training.loop import Callback, Progress
 
 FORCED, FOLLOWS = "asked for", "its runs are made anew"
 ORDINARY = (MISSING, OUT_OF_DATE, FORCED, FOLLOWS)  # reasons to make something that are no accident

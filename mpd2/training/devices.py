@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-
-import torch
+from typing import TYPE_CHECKING
 
 from mpd2.core.errors import UserError
+
+if TYPE_CHECKING:
+    import torch
 
 DEVICES = ("auto", "cuda", "mps", "cpu")
 ENOUGH_WORK = 16  # routers; with fewer, a second thread costs more in waiting than it saves in arithmetic
@@ -16,6 +18,8 @@ ENOUGH_WORK = 16  # routers; with fewer, a second thread costs more in waiting t
 
 def pick_device(wish: str = "auto") -> torch.device:
     """The device asked for; `auto` takes CUDA, then Apple's MPS, then the CPU."""
+    import torch  # here, as listing the devices one may ask for does not need it
+
     found = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if wish == "auto":
         return torch.device(next(name for name in DEVICES[1:] if found[name]))
@@ -28,6 +32,8 @@ def pick_device(wish: str = "auto") -> torch.device:
 
 def describe_devices(threads: int) -> str:
     """What is found here, in words; `threads` is how many a training on the CPU may use."""
+    import torch
+
     if torch.cuda.is_available():
         found = torch.cuda.get_device_properties(0)
         return f"{found.name}, {found.total_memory / 2**30:.0f} GB"
@@ -38,6 +44,8 @@ def describe_devices(threads: int) -> str:
 @contextmanager
 def threads_for(members: int) -> Iterator[int]:
     """As many CPU threads as pay off for this many routers, for the length of the block."""
+    import torch
+
     before = torch.get_num_threads()
     chosen = min(before, os.cpu_count() or 1) if members >= ENOUGH_WORK else 1
     torch.set_num_threads(chosen)

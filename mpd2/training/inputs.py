@@ -14,14 +14,13 @@ from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort, learning_split
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import ErrorRates, cross_fitted, expected_costs, fit_errors
-from mpd2.core.logistic import fit_logistic
+from mpd2.training.anatomy import fit_anatomy
 from mpd2.training.config import Config
 from mpd2.training.geometry import geometric_profile
 from mpd2.training.groups import Groups, fit_groups
-from mpd2.training.network import ANATOMY, Normaliser
+from mpd2.training.network import Normaliser
 from mpd2.training.prior import group_prior
 
-ANATOMY_PENALTY = 1.0  # keeps the structural risk from becoming a step function on few cases
 CONSTANT = 1e-9  # a spread up to this is rounding; to divide by it would blow up any later case
 
 
@@ -103,12 +102,6 @@ def training_costs(cohort: Cohort, costs: Costs, config: Config, expected: Error
         clinical = (1 - objective.expected_share) * clinical + objective.expected_share * hoped
     clinical[:, 1:] = np.where(cohort.available, clinical[:, 1:] + objective.fee_weight * costs.fees_for(cohort), 0.0)
     return clinical
-
-
-def fit_anatomy(train: Cohort) -> Floats:
-    """Logistic fit of truth on (vCDR, aCDR): the starting point of the structural risk, [3]."""
-    known = np.ones((len(train), 1))
-    return fit_logistic(train.state[:, ANATOMY], train.truth[:, None], known, ANATOMY_PENALTY)[0]
 
 
 def _one_hot(groups: Groups, cohort: Cohort) -> Floats:

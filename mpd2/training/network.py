@@ -14,11 +14,11 @@ from torch.nn import functional
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import STATE
 from mpd2.core.rng import Stream, stream
+from mpd2.training.anatomy import ANATOMY
 from mpd2.training.config import Network
 
 AI_INPUTS = [STATE.index(name) for name in ("logit_0", "logit_1")]
 RISK_INPUTS = [STATE.index(name) for name in ("vim_risk_z", "quality_risk", "uncertainty")]
-ANATOMY = [STATE.index(name) for name in ("vCDR", "aCDR")]
 PROBABILITY = STATE.index("prob_1")
 
 BLOCKS = ("risk", "structure", "ai", "fusion", "mixing", "defer_hidden", "trunk")

@@ -17,8 +17,8 @@ from places import DATA
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.reading import load_cohort
+from mpd2.methods.learned import Learned
 from mpd2.methods.plus.method import Plus
-from mpd2.methods.stacked import Learned
 from mpd2.study.catalogue import TABLES
 from mpd2.study.definition import ABLATIONS_RUN, CONTENDERS, Contender, Study, StudyPlan
 from mpd2.study.reproduce import StudyProgress, reproduce

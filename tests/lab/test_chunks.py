@@ -20,8 +20,8 @@ from mpd2.core.runs import load_run
 from mpd2.lab.chunks import RouteRequest, UniqueIds, parts_of, read_part, route_part
 from mpd2.lab.cluster import Here
 from mpd2.methods import policy_of
-from mpd2.methods.mpd2_router import CHUNK
 from mpd2.planning.worklist import decisions_frame
+from mpd2.training.population import CHUNK
 
 MANIFEST = load_manifest(DATA / "glaucoma.toml")
 

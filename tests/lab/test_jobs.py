@@ -27,8 +27,8 @@ from mpd2.lab.jobs.history import read_history
 from mpd2.lab.tuning import tables
 from mpd2.lab.tuning.storage import connect
 from mpd2.lab.tuning.study import load_study
-from mpd2.methods.mpd2_router import fit_routers
 from mpd2.training.config import PAPER
+from mpd2.training.population import fit_routers
 
 PATIENCE = 120  # seconds, on a busy machine
 QUICK = PAPER.but(

@@ -18,10 +18,11 @@ from mpd2.evaluation.metrics import evaluate
 from mpd2.evaluation.published import published
 from mpd2.methods import METHODS, NOT_DEPLOYABLE, decisions_of, policy_of
 from mpd2.methods.base import Decider, Method
-from mpd2.methods.mpd2_router import Mpd2, fit_routers
+from mpd2.methods.learned import Learned
+from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.plus.method import Plus
-from mpd2.methods.stacked import Learned
 from mpd2.training.config import PAPER
+from mpd2.training.population import fit_routers
 
 SEEDS = (42, 43)
 SMALL = toy_problem(120).cohort

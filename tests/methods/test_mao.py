@@ -8,8 +8,9 @@ import numpy as np
 import torch
 from toy import toy_problem
 
+from mpd2.methods.learned import Net
 from mpd2.methods.mao import Mao, saving_loss, savings
-from mpd2.methods.stacked import Net, forward, to_cases, train_population
+from mpd2.methods.stacked import forward, to_cases, train_population
 
 COHORT = toy_problem(600).cohort
 MEAN, SCALE = COHORT.state.mean(0), COHORT.state.std(0)

@@ -11,7 +11,7 @@ import pytest
 from mpd2.core.cohort import Cohort
 from mpd2.evaluation import explain
 from mpd2.present.words import case as narrative
-from mpd2.training.inputs import fit_anatomy
+from mpd2.training.anatomy import fit_anatomy
 
 
 def edited(train: Cohort, **values: float) -> Cohort:

@@ -15,8 +15,7 @@ from mpd2.core.policy import Policy
 from mpd2.core.runs import load_predictions, load_run, save_run
 from mpd2.evaluation.published import published
 from mpd2.methods import METHODS, policy_of
-from mpd2.methods.mpd2_router import Mpd2, fit_routers
-from mpd2.study import definition
+from mpd2.methods.mpd2_router import Mpd2
 from mpd2.study.definition import (
     ABLATIONS,
     ABLATIONS_RUN,
@@ -29,7 +28,9 @@ from mpd2.study.definition import (
     TARGETS,
     Study,
 )
+from mpd2.training import population
 from mpd2.training.config import PAPER
+from mpd2.training.population import fit_routers
 
 
 @pytest.fixture(scope="module")
@@ -161,7 +162,7 @@ def test_a_router_that_could_not_be_trained_leaves_its_seed_out_and_no_other_out
 
 def test_a_problem_in_training_is_told(study: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     limping = replace(load_run(study.folder(PAPER_RUN)), notes={"problems": ["member 2 stopped in epoch 3"]})
-    monkeypatch.setattr(definition, "fit_routers", lambda *_, **__: limping)
+    monkeypatch.setattr(population, "fit_routers", lambda *_, **__: limping)
     said: list[str] = []
     tiny_study(tmp_path / "data").make(PAPER_RUN, say=said.append)
     assert said == ["paper: member 2 stopped in epoch 3"]

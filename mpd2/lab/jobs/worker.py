@@ -29,11 +29,11 @@ from mpd2.lab.jobs.folder import CHECKPOINT, HISTORY, LOG, Job, Order, Status, W
 from mpd2.lab.jobs.history import appending
 from mpd2.lab.jobs.search import search
 from mpd2.methods import policy_of
-from mpd2.methods.mpd2_router import fit_routers
 from mpd2.training.checkpoints import checkpointing, load_checkpoint
 from mpd2.training.config import PRESETS
 from mpd2.training.devices import pick_device
 from mpd2.training.loop import Callback, Progress, TrainingState
+from mpd2.training.population import fit_routers
 
 NICENESS = 10  # others come first
 IDLE = 900.0  # seconds a worker waits for a job

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -17,9 +18,10 @@ from mpd2.core.policy import Policy
 from mpd2.lab.tuning.sampler import is_rung
 from mpd2.lab.tuning.score import EXCESS_WEIGHT, appraise
 from mpd2.methods import policy_of
-from mpd2.methods.mpd2_router import run_of
 from mpd2.training.config import Config
-from mpd2.training.loop import Callback, Progress, train
+
+if TYPE_CHECKING:
+    from mpd2.training.loop import Callback, Progress
 
 BUDGET = "budget"  # name of the constraint: soft deferral on val minus its target, at most 0
 FIGURES = "figures"  # name under which a trial keeps its figures on val
@@ -40,6 +42,9 @@ class Batch:
 
     def run(self, cohort: Cohort, device: str, callbacks: Sequence[Callback] = ()) -> None:
         """Train the batch and tell the study how each trial ended."""
+        from mpd2.training.loop import train  # brings torch, which looking at a study does not need
+        from mpd2.training.population import run_of
+
         costs, val = cohort.manifest.default_costs(), learning_split(cohort, "val")
         rule, target = self.configs[0].rule, self.configs[0].budget.target
         appraised = partial(appraise, val=val, costs=costs, rule=rule, target=target)

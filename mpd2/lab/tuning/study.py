@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from os import getpid
 from socket import gethostname
 from time import sleep
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import optuna
 from optuna.exceptions import DuplicatedStudyError
@@ -23,7 +23,9 @@ from mpd2.lab.tuning.sampler import AddressedTpe, hyperband
 from mpd2.lab.tuning.space import DISTRIBUTIONS, HAND_TUNED
 from mpd2.lab.tuning.watch import Vigil, Watcher, alive, give_back
 from mpd2.training.config import Config, Section
-from mpd2.training.loop import Callback, Progress
+
+if TYPE_CHECKING:
+    from mpd2.training.loop import Callback, Progress
 
 PLAN = "plan"  # name under which a study keeps its plan
 WORKER = "worker"  # name under which a trial keeps who had it: host and process

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 
 from mpd2.core.arrays import Floats
-from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.cohort import Cohort
+from mpd2.training.anatomy import structural_risk
 
 SURE, FAIR = 0.9, 0.7  # least probability the AI gives its own answer
-ANATOMY = [STATE.index(name) for name in ("vCDR", "aCDR")]
 NEAR, FAR = 1 / 3, 2 / 3  # ranks among the training cases
 
 
@@ -32,11 +31,6 @@ def chance(probability: float) -> str:
     return "over 0.99" if probability > 0.99 else "under 0.01" if probability < 0.01 else f"{probability:.2f}"
 
 
-def structural_risk(case: Cohort, anatomy: Floats) -> float:
-    """Probability of glaucoma from the cup-to-disc ratios alone; `anatomy` is that of `examples.fit_anatomy`."""
-    return float(expit(case.state[0, ANATOMY] @ anatomy[:2] + anatomy[2]))
-
-
 def doubtful_segmentation(case: Cohort, train: Cohort) -> bool:
     """Whether area, height and width of the cup fit together worse than in 99 % of the training cases."""
     usual, own = _area_to_extent(train), _area_to_extent(case)[0]
@@ -53,7 +47,7 @@ def story(case: Cohort, actions: pd.DataFrame, train: Cohort, anatomy: Floats) -
 
 
 def _answer(case: Cohort, anatomy: Floats) -> str:
-    probability, structural = float(case.ai_probability[0]), structural_risk(case, anatomy)
+    probability, structural = float(case.ai_probability[0]), float(structural_risk(case.state, anatomy)[0])
     label = case.ai_label[0]
     confidence = probability if label else 1 - probability
     manner = "and is sure" if confidence >= SURE else "and is fairly sure" if confidence >= FAIR else "but wavers"

@@ -21,7 +21,7 @@ from mpd2.methods.plus.method import Plus, expected_of
 from mpd2.planning import worklist
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
-from mpd2.training.inputs import fit_anatomy
+from mpd2.training.anatomy import fit_anatomy
 
 KEPT = 64  # cases whose explanations are kept
 NEIGHBOURS = 5

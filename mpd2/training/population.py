@@ -1,0 +1,98 @@
+"""A population of routers as a run: train it, keep what it learned, apply it to cases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+import torch
+
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.errors import UserError
+from mpd2.core.policy import RULES, Policy
+from mpd2.core.runs import Run
+from mpd2.training.config import Config, parse_config
+from mpd2.training.loop import LOGGED, Callback, Trained, TrainingState, to_policy, train
+from mpd2.training.network import Normaliser, Weights, shapes, soft_policy
+
+METHOD = "mpd2"  # what a run of routers says its method is
+CHUNK = 4096  # cases routed at once, so that memory does not grow with the table
+
+
+def fit_routers(
+    cohort: Cohort,
+    costs: Costs,
+    configs: Sequence[Config],
+    *,
+    device: str = "auto",
+    callbacks: Sequence[Callback] = (),
+    resume: TrainingState | None = None,
+) -> Run:
+    """Train a population of any configurations as one run. All members must share the decision rule."""
+    if len({config.rule for config in configs}) > 1:
+        raise UserError("members of one run must share the decision rule; found " + " and ".join(RULES))
+    return run_of(train(cohort, configs, costs, device=device, callbacks=callbacks, resume=resume), cohort, costs)
+
+
+def run_of(trained: Trained, cohort: Cohort, costs: Costs) -> Run:
+    """A trained population as a run, to be kept or applied."""
+    members = len(trained.configs)
+    arrays = {name: view.numpy().copy() for name, view in trained.weights.items()}
+    for part in ("mean", "scale"):
+        arrays[f"state.{part}"] = np.tile(getattr(trained.normaliser, part).numpy(), (members, 1))
+    return Run(
+        method=METHOD,
+        settings=tuple(config.model_dump(mode="json") for config in trained.configs),
+        arrays=arrays,
+        rule=trained.configs[0].rule,
+        costs=costs,
+        readers=cohort.manifest.columns,
+        fingerprint=cohort.fingerprint,
+        history=history_frame(trained, cohort.manifest.columns),
+        notes={"best_epoch": trained.best_epoch.tolist(), "problems": list(trained.problems.values())},
+    )
+
+
+def history_frame(trained: Trained, readers: Sequence[str]) -> pd.DataFrame:
+    """What was logged, one row an epoch and member; epochs after a member stopped are left out."""
+    epochs, members, _ = trained.history.shape
+    frame = pd.DataFrame(
+        np.concatenate([trained.history, trained.loads], axis=-1).reshape(epochs * members, -1).astype(np.float32),
+        columns=[*LOGGED, *(f"load:{reader}" for reader in readers)],
+    )
+    frame.insert(0, "epoch", np.repeat(np.arange(1, epochs + 1), members))
+    frame.insert(1, "seed", np.tile([config.seed for config in trained.configs], epochs))
+    return frame.dropna(subset=["score"]).reset_index(drop=True)
+
+
+def population_policy(run: Run, cohort: Cohort) -> Policy:
+    """The policy of every router of a run for every case, [E, N]."""
+    floor = parse_config(dict(run.settings[0])).network.temperature_floor
+    weights = _weights(run, len(cohort.manifest.readers))
+    normaliser = Normaliser(*(torch.tensor(run.arrays[f"state.{part}"][0]) for part in ("mean", "scale")))
+    parts = [
+        _chunk_policy(weights, normaliser, cohort.rows(np.arange(start, min(start + CHUNK, len(cohort)))), floor)
+        for start in range(0, max(len(cohort), 1), CHUNK)
+    ]
+    return Policy(
+        np.concatenate([part.defer for part in parts], axis=1),
+        np.concatenate([part.allocation for part in parts], axis=1),
+        cohort.available,
+    )
+
+
+def _weights(run: Run, readers: int) -> Weights:
+    width = run.arrays["trunk.bias"].shape[1]
+    flat = np.concatenate([run.arrays[name].reshape(run.members, -1) for name in shapes(width, readers)], axis=1)
+    return Weights(torch.tensor(flat), width, readers)
+
+
+@torch.inference_mode()
+def _chunk_policy(weights: Weights, normaliser: Normaliser, cohort: Cohort, floor: float) -> Policy:
+    members = len(weights.flat)
+    state = torch.tensor(cohort.state, dtype=weights.flat.dtype)
+    available = torch.tensor(cohort.available)
+    soft = soft_policy(weights, normaliser, state.expand(members, -1, -1), available.expand(members, -1, -1), floor)
+    return to_policy(soft, available)

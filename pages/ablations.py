@@ -4,9 +4,9 @@ from typing import Literal
 
 import streamlit as st
 
+from mpd2.evaluation.metrics import label_of
 from mpd2.evaluation.tables import ALL, BUDGET_CONTROL, OBJECTIVE, REGULARISATION
 from mpd2.present.charts import ablations as figures
-from mpd2.present.charts.kit.style import METRIC_NAMES
 from mpd2.present.words.answer import in_words
 from mpd2.present.words.side_by_side import side_by_side
 from mpd2.studio.parts import method_table, widgets
@@ -68,8 +68,8 @@ def study() -> None:
     st.markdown(EXPLAINED[name])
     changed = [metric for metric in METRICS[name] if metric in set(tables["effects"]["metric"])]
     metric = link.one(st.selectbox, "Metric", changed, key=f"figure-{name}", default=FIRST[name],
-                      format_func=METRIC_NAMES.__getitem__, width=300)  # fmt: skip
-    st.caption(method_table.HELP[metric])
+                      format_func=label_of, width=300)  # fmt: skip
+    st.caption(method_table.help_of(metric))
     rows, effects = figures.in_words(tables[name], name), figures.effects_of(tables["effects"], name, metric)
     levels, changes = st.columns(2)
     with levels:
@@ -77,14 +77,14 @@ def study() -> None:
             figures.levels(rows, metric),
             table=rows[rows["metric"] == metric],
             key="levels",
-            alt_text=f"{METRIC_NAMES[metric]} of each condition with its interval, and the paper's figure",
+            alt_text=f"{label_of(metric)} of each condition with its interval, and the paper's figure",
         )
     with changes:
         widgets.chart(
             figures.effects(effects),
             table=effects,
             key="effects",
-            alt_text=f"Change in {METRIC_NAMES[metric]} of each condition with its interval",
+            alt_text=f"Change in {label_of(metric)} of each condition with its interval",
         )
     st.caption(f"Where an interval of the right figure leaves out the line, the change is beyond chance. "
                f"n = {told.seeds} seeds.")  # fmt: skip

@@ -24,8 +24,9 @@ def method() -> None:
 
 def glossary() -> None:
     """Every word that has a meaning of its own here."""
+    meanings = texts.glossary(store.cohort().manifest.default_costs())
     words = pd.DataFrame(
-        [(word, texts.GLOSSARY[word]) for word in sorted(texts.GLOSSARY, key=str.lower)], columns=["Word", "Meaning"]
+        [(word, meanings[word]) for word in sorted(meanings, key=str.lower)], columns=["Word", "Meaning"]
     )
     st.table(words.set_index("Word"), border="horizontal")
     widgets.download(words, "glossary")

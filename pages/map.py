@@ -5,6 +5,7 @@ from functools import partial
 import streamlit as st
 
 from mpd2.core.cohort import STATE
+from mpd2.core.text import MINUS
 from mpd2.evaluation import regions
 from mpd2.present.charts import map as figures
 from mpd2.present.charts.map_print import for_paper
@@ -113,6 +114,7 @@ widgets.key_numbers(
             "value": row["value"],
             "delta": f"{row['gap']} to the rest",
             "delta_color": "off",
+            "delta_arrow": "down" if row["gap"].startswith(MINUS) else "up",
             "help": f"Region {row['region']}, rest {row['rest']}; 95 % intervals, n = {inside.sum()} in the region.",
         }
         for row in words[words["measure"].isin(HEADLINES)].to_dict("records")
@@ -131,7 +133,7 @@ st.dataframe(
     key="region_table",
     alt="The region against the rest of the slice, with 95 % intervals",
 )
-st.caption("In brackets 95 % intervals: Wilson's for rates, the bootstrap's for costs. pp: percentage points.")
+st.caption("In brackets 95 % intervals: Wilson's for rates, the bootstrap's for costs.")
 widgets.download(compared, "region_against_rest")
 
 mix = regions.reader_mix(evidence, about.run, inside)

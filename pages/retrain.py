@@ -3,10 +3,10 @@
 import streamlit as st
 
 from mpd2.core.errors import UserError
+from mpd2.evaluation.metrics import label_of
 from mpd2.lab.jobs import queue
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.present.charts import ablations
-from mpd2.present.charts.kit.style import METRIC_NAMES
 from mpd2.studio.parts import widgets
 from mpd2.studio.retrain import form, jobs, result, runs, texts
 from mpd2.studio.shell import frame, link, store
@@ -28,7 +28,7 @@ def toggles() -> None:
                     ablations.levels(rows, metric),
                     table=rows[rows["metric"] == metric],
                     key=f"toggles-{metric}",
-                    alt_text=f"{METRIC_NAMES[metric]} with and without GSDP and Rank-JS",
+                    alt_text=f"{label_of(metric)} with and without GSDP and Rank-JS",
                 )
 
 

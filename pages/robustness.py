@@ -2,12 +2,12 @@
 
 import streamlit as st
 
+from mpd2.evaluation.metrics import label_of
 from mpd2.evaluation.tables import ALL
 from mpd2.present.charts import robustness as figures
-from mpd2.present.charts.kit.style import METRIC_NAMES
 from mpd2.studio.parts import guarantee_panel, method_table, widgets
 from mpd2.studio.shell import frame, link, store
-from mpd2.study.resplits import METRICS
+from mpd2.study.resplits import REPORTED
 from mpd2.study.tables import StudyTables
 
 about = frame.open_page("robustness")
@@ -25,8 +25,8 @@ def resplits() -> None:
     """Every method over random resplits."""
     st.subheader("On other splits of the cases", anchor=False)
     st.markdown(on_other_splits)
-    metric = link.one(st.selectbox, "Metric", METRICS, key="resplit_metric", default=METRICS[0],
-                      format_func=METRIC_NAMES.__getitem__, width=300)  # fmt: skip
+    metric = link.one(st.selectbox, "Metric", REPORTED, key="resplit_metric", default=REPORTED[0],
+                      format_func=label_of, width=300)  # fmt: skip
     rows = tables["resplits"]
     rows = rows[rows["cohort"] == ALL]
     against = told.titles[tables["rivals"]["reference"].iloc[0]]
@@ -36,17 +36,17 @@ def resplits() -> None:
             figures.resplits(rows, metric, about.run),
             table=rows[rows["metric"] == metric],
             key="resplits",
-            alt_text=f"Mean {METRIC_NAMES[metric]} of every method over resplits, with intervals",
+            alt_text=f"Mean {label_of(metric)} of every method over resplits, with intervals",
         )
     with differences:
         widgets.chart(
             figures.rivals(tables["rivals"], metric, about.run, against),
             table=tables["rivals"][tables["rivals"]["metric"] == metric],
             key="rivals",
-            alt_text=f"Difference in {METRIC_NAMES[metric]} of every method from {against}, resplit by resplit",
+            alt_text=f"Difference in {label_of(metric)} of every method from {against}, resplit by resplit",
         )
     st.caption(
-        f"{method_table.HELP[metric]} Intervals are Student's 95 % over n = {rows['n'].max()} "
+        f"{method_table.help_of(metric)} Intervals are Student's 95 % over n = {rows['n'].max()} "
         "resplits, widened for the cases that resplits share. Where an interval on the right leaves out the line, the "
         "difference is beyond chance. Green diamonds: the active run; orange squares: the AI alone."
     )

@@ -7,12 +7,13 @@ import streamlit as st
 from mpd2.core.cohort import UNKNOWN
 from mpd2.core.errors import UserError
 from mpd2.core.reading import TableError, problems_frame, write_template
+from mpd2.core.text import count, percent
 from mpd2.evaluation import roster, shift
 from mpd2.evaluation.intervals import resample_weights
+from mpd2.evaluation.metrics import label_of
 from mpd2.lab import own_table
 from mpd2.present.charts import readers as reader_figures
 from mpd2.present.charts import shift as figures
-from mpd2.present.charts.kit.style import METRIC_NAMES
 from mpd2.studio.parts import widgets
 from mpd2.studio.shell import frame, store, visit
 from mpd2.studio.your_data import texts
@@ -67,12 +68,12 @@ except UserError as error:
 
 known = int((cases.truth != UNKNOWN).sum())
 sent = int(tried.outcome.decisions.deferred.sum())
-sent_of_all = f"{sent:,} ({100 * sent / len(cases):.0f} %)"
+sent_of_all = f"{count(sent)} ({percent(sent / len(cases), 0)})"
 widgets.key_numbers(
     [
-        {"label": "Cases", "value": f"{len(cases):,}"},
-        {"label": "With a known truth", "value": f"{known:,}"},
-        {"label": "With a reader who can be asked", "value": f"{int(cases.available.any(-1).sum()):,}"},
+        {"label": "Cases", "value": count(len(cases))},
+        {"label": "With a known truth", "value": count(known)},
+        {"label": "With a reader who can be asked", "value": count(int(cases.available.any(-1).sum()))},
         {"label": "Sent to a reader", "value": sent_of_all, "help": own_table.sent_share(tried)},
     ]
 )
@@ -98,7 +99,7 @@ with right:
     widgets.chart(
         figures.distributions(bins, shift.TITLES[chosen]), table=bins, key="own_distribution",
         alt_text=f"{shift.TITLES[chosen]} of your cases and of the training cases",
-        note=f"Outlined: your {len(cases):,} cases. Grey: {len(seen):,} training cases.",
+        note=f"Outlined: your {count(len(cases))} cases. Grey: {count(len(seen))} training cases.",
     )  # fmt: skip
 with st.expander("The figures", icon=":material/table:"):
     st.caption(texts.DISTANCE)
@@ -114,10 +115,10 @@ else:
     counted = int(judged["n"].iloc[0])
     if counted < len(cases):
         st.info(texts.PARTLY_JUDGED.format(counted=counted, cases=len(cases)), icon=":material/info:")
-    words = own_table.told(judged).assign(metric=judged["metric"].map(METRIC_NAMES))
+    words = own_table.told(judged).assign(metric=judged["metric"].map(label_of))
     titles = {"metric": "Metric", "run": tried.outcome.title, "ai": "AI alone", "difference": "Difference"}
     widgets.data_table(words, key="own_metrics", alt_text="Metrics of the run and of the AI alone", columns=titles)
-    st.caption(texts.JUDGED.format(n=counted, resamples=f"{own_table.resamples_for(counted):,}"))
+    st.caption(texts.JUDGED.format(n=counted, resamples=count(own_table.resamples_for(counted))))
 
 st.subheader("Who would read what?", anchor=False)
 load = roster.load(tried.outcome, cases, resample_weights(cases, own_table.resamples_for(len(cases))))

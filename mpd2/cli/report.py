@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from mpd2.cli.output import aligned
 from mpd2.evaluation.intervals import LEVEL
-from mpd2.evaluation.metrics import METRICS
+from mpd2.evaluation.metrics import COUNTED
 from mpd2.evaluation.reports import Report
 
 
@@ -14,7 +14,7 @@ def as_text(metrics: Report) -> str:
     """A column for all cases and for each cohort, two lines a metric."""
     strata = {"all cases": metrics["overall"]} | metrics["cohorts"]
     rows = [("", *strata), ("n", *(stratum["n"] for stratum in strata.values()))]
-    for name in METRICS:
+    for name in COUNTED:
         cells = [stratum["metrics"][name] for stratum in strata.values()]
         rows += [(name, *map(_level, cells)), ("", *map(_interval, cells))]
     routers = len(metrics["seeds"])

@@ -21,7 +21,7 @@ from mpd2.core.policy import Continuations, Policy, Rule, preferences, route
 from mpd2.evaluation.estimates import estimates, mean_of, sd_of
 from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.intervals import bootstrap
-from mpd2.evaluation.metrics import COUNTS, METRICS, readings, tally
+from mpd2.evaluation.metrics import COUNTED, COUNTS, readings, tally
 from mpd2.evaluation.tables import on_front, overall, pareto
 
 RISK_SIGNALS: Mapping[str, str] = {
@@ -112,7 +112,7 @@ def tradeoff(evidence: Evidence, weights: Floats) -> pd.DataFrame:
     """
     rows = overall(evidence, weights)
     samples = np.stack([bootstrap(counted, weights).mean(1) for counted in evidence.tallies.values()], axis=1)
-    drawn = dict(zip(METRICS, np.moveaxis(samples, -1, 0), strict=True))  # each [R, methods]
+    drawn = dict(zip(COUNTED, np.moveaxis(samples, -1, 0), strict=True))  # each [R, methods]
 
     def axis(name: str, metric: str) -> pd.DataFrame:
         of_metric = rows.loc[rows["metric"] == metric, ["value", "low", "high", "published"]]

@@ -17,7 +17,7 @@ import pandas as pd
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
-from mpd2.evaluation.metrics import BETTER, METRICS, Tally, metrics_of
+from mpd2.evaluation.metrics import COUNTED, METRICS, Tally, metrics_of
 
 RESAMPLES = 2000
 LEVEL = 0.95
@@ -38,7 +38,7 @@ def resample_weights(cohort: Cohort, resamples: int = RESAMPLES, seed: int = 0) 
 
 
 def bootstrap(tally: Tally, weights: Floats) -> Floats:
-    """METRICS of every resample, [R, ..., metrics]."""
+    """COUNTED of every resample, [R, ..., metrics]."""
     return metrics_of(tally.weighted(weights))
 
 
@@ -66,12 +66,12 @@ def summary(tallies: Mapping[str, Tally], weights: Floats) -> pd.DataFrame:
     """
     value = np.stack([observed(tally) for tally in tallies.values()])  # [methods, metrics]
     low, high = percentiles(np.stack([_mean_of_members(tally, weights) for tally in tallies.values()], axis=1))
-    names = pd.DataFrame(list(product(tallies, METRICS)), columns=["method", "metric"])
+    names = pd.DataFrame(list(product(tallies, COUNTED)), columns=["method", "metric"])
     return names.assign(value=value.ravel(), low=low.ravel(), high=high.ravel())
 
 
 def observed(tally: Tally) -> Floats:
-    """METRICS of the cases as they are, mean over members, [metrics]."""
+    """COUNTED of the cases as they are, mean over members, [metrics]."""
     return _mean_of_members(tally, np.ones((1, tally.cases.shape[-2])))[0]
 
 
@@ -83,12 +83,12 @@ def paired_difference(first: Tally, second: Tally, weights: Floats) -> pd.DataFr
     """
     samples = _mean_of_members(first, weights) - _mean_of_members(second, weights)  # [R, metrics]
     low, high = percentiles(samples)
-    gain = samples * np.array([BETTER[name] for name in METRICS])
+    gain = samples * np.array([METRICS[name].direction for name in COUNTED])
     wins = (gain > 0).sum(0) + 0.5 * (gain == 0).sum(0)
     exist = (~np.isnan(samples)).sum(0)
     in_favour = np.where(exist > 0, wins / np.maximum(exist, 1), np.nan)
     difference = observed(first) - observed(second)
-    return pd.DataFrame({"metric": METRICS, "difference": difference, "low": low, "high": high, "in_favour": in_favour})
+    return pd.DataFrame({"metric": COUNTED, "difference": difference, "low": low, "high": high, "in_favour": in_favour})
 
 
 def wilson(successes: np.ndarray | int, n: np.ndarray | int) -> tuple[Floats, Floats]:
@@ -108,9 +108,9 @@ def wilson(successes: np.ndarray | int, n: np.ndarray | int) -> tuple[Floats, Fl
 
 
 def _mean_of_members(tally: Tally, weights: Floats) -> Floats:
-    """The statistic of every resample: the mean over members of METRICS, [R, metrics]."""
+    """The statistic of every resample: the mean over members of COUNTED, [R, metrics]."""
     samples = bootstrap(tally, weights)  # [R, ..., metrics]
-    return samples.reshape(len(weights), -1, len(METRICS)).mean(1)
+    return samples.reshape(len(weights), -1, len(COUNTED)).mean(1)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
-"""Every number of every table, counted from a cohort, its costs and the decisions made; intervals are in `intervals`.
+"""Every metric: what it is called, which way it is better, what it means, and how it is counted from decisions.
 
-Leading axes of decisions (methods, members of a population) stay leading axes of every count and become the first
-columns of every table.
+A new column of a table is one entry in METRICS and, if it follows from COUNTS, its formula in `each_metric`. Leading
+axes of decisions (methods, members of a population) stay leading axes of every count and become the first columns of
+every table. Intervals are in `intervals`.
 """
 
 from __future__ import annotations
@@ -13,22 +14,153 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
+from mpd2.core import text
 from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.policy import NOBODY, Decisions, Policy
 
+SHARE, COST, SCORE, NUMBER = "share", "cost", "score", "number"
+"""Units: of all cases, readers or readings; of a missed glaucoma's cost; an index without a unit; a mean count."""
+
+PLACES = {SHARE: 1, COST: 3, SCORE: 3, NUMBER: 1}
+"""Decimals on screen; a share is shown in per cent."""
+
+
+@dataclass(frozen=True)
+class Metric:
+    """What is known of a metric, whatever its value."""
+
+    name: str  # in tables and links
+    label: str  # in a sentence
+    direction: int  # 1 where more is better, -1 where less is, 0 where neither is
+    unit: str
+    help: str  # a sentence; {missed} and {alarm} stand for what the two errors cost
+    effort: bool = False  # readers' time and fees: less is cheaper, but it is a means and no merit
+
+    @property
+    def merit(self) -> int:
+        """The direction in which one method is better than another by this metric; 0 if it tells nothing of that."""
+        return 0 if self.effort else self.direction
+
+    @property
+    def heading(self) -> str:
+        """The label at the head of a column."""
+        return text.capital(self.label)
+
+    def explained(self, costs: Costs) -> str:
+        """What it means where errors cost so much.
+
+        >>> METRICS["ClinicalCost"].explained(Costs(2.0, 1.5, ()))
+        'Mean cost of wrong final answers: a missed glaucoma costs 2, a false alarm 1.5.'
+        """
+        return self.help.format(missed=f"{costs.false_negative:g}", alarm=f"{costs.false_positive:g}")
+
+    def shown(self, value: float) -> str:
+        r"""A value on screen.
+
+        >>> METRICS["TotalCost"].shown(0.1784), METRICS["Defer"].shown(0.3891), METRICS["Top1"].shown(float("nan"))
+        ('0.178', '38.9\xa0%', '–')
+        """
+        places = PLACES[self.unit]
+        return text.percent(value, places) if self.unit == SHARE else text.decimal(value, places)
+
+    def change(self, difference: float) -> str:
+        """A difference on screen; shares differ by points.
+
+        >>> METRICS["TotalCost"].change(-0.194), METRICS["Sens"].change(0.021)
+        ('−0.194', '+2.1 points')
+        """
+        if self.unit == SHARE:
+            return text.points(difference)
+        return text.decimal(difference, PLACES[self.unit], signed=True)
+
+    def interval(self, low: float, high: float, signed: bool = False) -> str:
+        r"""The interval of a value or, signed, of a difference; empty where there is none.
+
+        >>> METRICS["TotalCost"].interval(0.163, 0.193), METRICS["Sens"].interval(-0.04, 0.0, signed=True)
+        ('0.163 to 0.193', '−4.0 to 0.0')
+        """
+        places = PLACES[self.unit]
+        if self.unit != SHARE:
+            return text.interval(low, high, places, signed)
+        if signed:
+            return text.interval(100 * low, 100 * high, places, signed)
+        return text.percent_interval(low, high, places)
+
+
+METRICS: Mapping[str, Metric] = {
+    metric.name: metric
+    for metric in (
+        Metric("TotalCost", "total cost", -1, COST, "Clinical cost plus expert cost; what a router should make small."),
+        Metric("ClinicalCost", "clinical cost", -1, COST,
+               "Mean cost of wrong final answers: a missed glaucoma costs {missed}, a false alarm {alarm}."),
+        Metric("ExpertCost", "expert cost", -1, COST,
+               "Mean fee of the readers who were asked, in the same unit as clinical cost.", effort=True),
+        Metric("Defer", "share deferred", -1, SHARE, "Share of cases sent to a reader.", effort=True),
+        Metric("Consults", "readings a case", -1, NUMBER,
+               "Readers asked about a case, on average; a case may be sent to more than one.", effort=True),
+        Metric("F1", "F1", 1, SCORE, "Balance of precision and sensitivity; 1 is perfect."),
+        Metric("MCC", "MCC", 1, SCORE,
+               "Correlation of answer and truth; 0 is chance, 1 is perfect. It does not flatter a rare disease."),
+        Metric("Sens", "sensitivity", 1, SHARE, "Share of glaucoma cases that end with the answer glaucoma."),
+        Metric("Spec", "specificity", 1, SHARE, "Share of healthy cases that end with the answer healthy."),
+        Metric("Prec", "precision", 1, SHARE, "Share of the answers glaucoma that are right."),
+        Metric("Acc", "accuracy", 1, SHARE, "Share of all cases that end with the right answer."),
+        Metric("AUPRC", "AUPRC", 1, SCORE,
+               "Mean precision over all thresholds; 1 is perfect, the share of glaucoma is chance."),
+        Metric("TotalGap", "difference in total cost", -1, COST,
+               "Total cost less that of the active run, on the same resampled cases; below 0 the method is cheaper."),
+        Metric("Routed", "cases sent", 0, NUMBER,
+               "Number of cases sent to a reader, mean over trained copies of the method.", effort=True),
+        Metric("Top1", "busiest reader's share", -1, SHARE, "Share of all readings that the busiest reader gives."),
+        Metric("Top2", "two busiest readers' share", -1, SHARE,
+               "Share of all readings that the two busiest readers give."),
+        Metric("EntropyCollapse", "entropy collapse", -1, SCORE,
+               "0 if all readers are equally busy, 1 if one reads everything."),
+        Metric("NEff", "effective readers", 1, NUMBER, "How many equally busy readers the load amounts to."),
+        Metric("Gini", "Gini index", -1, SCORE,
+               "Inequality of the readers' load: 0 if all are equally busy, 1 if one reads everything."),
+        Metric("Share", "share kept by the AI", 0, SHARE, "Share of the cohort's cases that no reader is asked about."),
+        Metric("DeferSoft", "soft deferral", -1, SHARE,
+               "Mean probability of deferral before a decision is made; the budget acts on this.", effort=True),
+        Metric("DeferHard", "hard deferral", -1, SHARE, "Share of cases that are sent to a reader.", effort=True),
+        Metric("HHI", "concentration (HHI)", -1, SCORE,
+               "Concentration of the soft load: 0 if it is even, 1 if one reader has all of it."),
+        Metric("LoadCV", "unevenness (CV)", -1, SCORE,
+               "Spread of the soft load over readers, as a share of its mean; 0 is even."),
+        Metric("DeadFrac", "idle readers", -1, SHARE, "Share of readers who get less than 1 % of the soft load."),
+        Metric("EffExp", "effective readers, soft", 1, NUMBER,
+               "How many equally busy readers the soft load amounts to."),
+        Metric("Entropy", "evenness (entropy)", 1, SCORE,
+               "Evenness of the soft load: 1 if all readers are equally busy."),
+        Metric("Target", "target", 0, SHARE, "The largest share of cases that training was told to send."),
+        Metric("GapSoft", "soft deferral less target", 0, SHARE,
+               "Soft deferral less the target; below 0 the budget is kept."),
+        Metric("GapHard", "hard deferral less target", 0, SHARE,
+               "Hard deferral less the target; below 0 the budget is kept."),
+        Metric("Violation", "excess over the budget", -1, SHARE,
+               "How far soft deferral is above its target; 0 if not."),
+        Metric("Score", "score", -1, SCORE,
+               "What tuning makes small: cost, errors and excess over the budget together."),
+    )
+}  # fmt: skip
+"""Every metric by its name, in the order in which columns are shown."""
+
+
+def label_of(name: str) -> str:
+    """A metric in a sentence, by its name.
+
+    >>> label_of("Top1")
+    "busiest reader's share"
+    """
+    return METRICS[name].label
+
+
 COUNTS = ("TP", "FP", "FN", "TN", "deferred", "consults", "fees", "clinical")
 """What a case adds to the counts, in this order; every metric is a function of their sums."""
 
-BETTER: Mapping[str, int] = {
-    **dict.fromkeys(("Acc", "Prec", "F1", "Sens", "Spec", "MCC"), 1),
-    **dict.fromkeys(("Defer", "Consults", "ClinicalCost", "ExpertCost", "TotalCost"), -1),
-}
-"""The metrics and their direction: 1 where more is better, -1 where less is."""
-
-METRICS = tuple(BETTER)
 AXES = ("method", "member")  # names of leading axes, the last axis last
 BEST_ORACLE = "best-oracle"
 DEAD_SHARE = 0.01  # a reader with less of the soft load is idle; the paper prints no threshold
@@ -71,18 +203,14 @@ def tally(cohort: Cohort, decisions: Decisions, costs: Costs) -> Tally:
     return Tally(np.stack([np.asarray(column, float) for column in columns], axis=-1))
 
 
-def metrics_of(counts: np.ndarray) -> Floats:
-    """The METRICS of COUNTS, [..., C] -> [..., metrics].
-
-    >>> dict(zip(METRICS, metrics_of(np.array([3, 1, 1, 5, 4, 4, 0.8, 3.5])).round(3).tolist()))["F1"]
-    0.75
-    """
-    values = each_metric(np.moveaxis(np.asarray(counts, float), -1, 0))
-    return np.stack([values[name] for name in METRICS], axis=-1)
+def _ratio(above: np.ndarray, below: np.ndarray | float, otherwise: np.ndarray | float = np.nan) -> Floats:
+    """above / below, and `otherwise` where below is 0."""
+    there = np.asarray(below) > 0
+    return np.where(there, above / np.where(there, below, 1.0), otherwise)
 
 
 def each_metric(counts: Floats) -> dict[str, Floats]:
-    """Every one of METRICS, [...], of COUNTS, [C, ...].
+    """Every metric that follows from COUNTS, [C, ...], by name, [...].
 
     Precision, F1 and MCC are 0 where their denominator is, as in scikit-learn; sensitivity without a diseased case
     and specificity without a healthy one are NaN, and so is everything where there is no case at all.
@@ -106,17 +234,30 @@ def each_metric(counts: Floats) -> dict[str, Floats]:
     }
 
 
+COUNTED = tuple(each_metric(np.zeros(len(COUNTS))))
+"""The metrics that follow from COUNTS, in the order of arrays and of the study's tables."""
+
+
+def metrics_of(counts: np.ndarray) -> Floats:
+    """COUNTED, of COUNTS, [..., C] -> [..., metrics].
+
+    >>> dict(zip(COUNTED, metrics_of(np.array([3, 1, 1, 5, 4, 4, 0.8, 3.5])).round(3).tolist()))["F1"]
+    0.75
+    """
+    return np.stack(list(each_metric(np.moveaxis(np.asarray(counts, float), -1, 0)).values()), axis=-1)
+
+
 def evaluate(cohort: Cohort, decisions: Decisions, costs: Costs) -> pd.DataFrame:
-    """All metrics over all cases: n and METRICS, one row per leading index."""
+    """All metrics over all cases: n and COUNTED, one row per leading index."""
     counts = tally(cohort, decisions, costs).counts  # [..., C]
-    return _table({"n": _cases(counts)} | _named(counts, METRICS), _leading(decisions.label))
+    return _table({"n": _cases(counts)} | _named(counts, COUNTED), _leading(decisions.label))
 
 
 def by_cohort(cohort: Cohort, decisions: Decisions, costs: Costs) -> pd.DataFrame:
-    """All metrics for each cohort that has cases: cohort, n and METRICS, one row per leading index and cohort."""
+    """All metrics for each cohort that has cases: cohort, n and COUNTED, one row per leading index and cohort."""
     keys, member = _strata(cohort)
     counts = np.moveaxis(tally(cohort, decisions, costs).weighted(member), 0, -2)  # [..., S, C]
-    return _table({"n": _cases(counts)} | _named(counts, METRICS), _leading(decisions.label) | {"cohort": keys})
+    return _table({"n": _cases(counts)} | _named(counts, COUNTED), _leading(decisions.label) | {"cohort": keys})
 
 
 def retention(cohort: Cohort, decisions: Decisions, costs: Costs) -> pd.DataFrame:
@@ -238,12 +379,6 @@ def _require_known(what: str, values: np.ndarray, cohort: Cohort) -> None:
         raise UserError(f"{what}: not known for {len(cases)} of {len(cohort)} cases ({shown}); leave them out to count")
 
 
-def _ratio(above: np.ndarray, below: np.ndarray | float, otherwise: np.ndarray | float = np.nan) -> Floats:
-    """above / below, and `otherwise` where below is 0."""
-    there = np.asarray(below) > 0
-    return np.where(there, above / np.where(there, below, 1.0), otherwise)
-
-
 def _entropy(share: Floats) -> Floats:
     """H in nats over the last axis."""
     return -(share * np.log(np.where(share > 0, share, 1.0))).sum(-1)
@@ -257,7 +392,7 @@ def _cases(counts: np.ndarray) -> Ints:
 def _named(counts: np.ndarray, names: Sequence[str]) -> dict[str, np.ndarray]:
     """Chosen metrics of the counts, by name."""
     values = metrics_of(counts)
-    return {name: values[..., METRICS.index(name)] for name in names}
+    return {name: values[..., COUNTED.index(name)] for name in names}
 
 
 def _strata(cohort: Cohort) -> tuple[list[str], Floats]:

@@ -13,13 +13,13 @@ from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import STATE, UNKNOWN, Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.policy import NOBODY, Decisions
+from mpd2.core.text import NOTHING, decimal, listed, percent, points
 from mpd2.evaluation.curves import MEAN_READER
 from mpd2.evaluation.estimates import mean_of
 from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.intervals import percentiles, wilson
 from mpd2.evaluation.metrics import COUNTS, load_of, readings
 
-NOTHING = "–"
 AI = "AI"  # who decides a case that is not sent
 TRUTHS: Mapping[int, str] = {1: "glaucoma", 0: "no glaucoma", UNKNOWN: "unknown"}
 
@@ -156,7 +156,7 @@ def compare(table: pd.DataFrame, inside: Bools, weights: Floats) -> pd.DataFrame
 def in_words(compared: pd.DataFrame) -> pd.DataFrame:
     """A comparison to be read: measure, title, value, gap (to the rest), and region, rest, difference with intervals.
 
-    Rates are in percent and their differences in percentage points.
+    Rates are in per cent and their differences in points.
     """
 
     def told(row: Mapping[Hashable, Any], column: str) -> str:
@@ -164,8 +164,8 @@ def in_words(compared: pd.DataFrame) -> pd.DataFrame:
         if np.isnan(value):
             return NOTHING
         if column in ("difference", "low", "high"):
-            return f"{100 * value:+.1f} pp" if row["measure"] in RATES else f"{value:+.3f}"
-        return f"{value:.1%}" if row["measure"] in RATES else f"{value:.3f}"
+            return points(value) if row["measure"] in RATES else decimal(value, signed=True)
+        return percent(value, 1) if row["measure"] in RATES else decimal(value)
 
     def with_interval(row: Mapping[Hashable, Any], column: str, ends: str) -> str:
         return f"{told(row, column)} ({told(row, f'{ends}low')} to {told(row, f'{ends}high')})"
@@ -188,12 +188,11 @@ def deferral_in_words(table: pd.DataFrame) -> str:
     """Whether the right cases are sent, in a sentence."""
     parts = {"wrong": table["ai_wrong"] > 0, "right": table["ai_wrong"] == 0}
     told = [
-        f"{table.loc[rows, 'deferred'].mean():.1%} of the {rows.sum()} cases the AI alone gets {name}"
+        f"{percent(table.loc[rows, 'deferred'].mean(), 1)} of the {rows.sum()} cases the AI alone gets {name}"
         for name, rows in parts.items()
         if rows.any()
     ]
-    words = f"The active run sends {table['deferred'].mean():.1%} of all cases to a reader: {' and '.join(told)}."
-    return words.replace("%", "\N{NO-BREAK SPACE}%")
+    return f"The active run sends {percent(table['deferred'].mean(), 1)} of all cases to a reader: {listed(told)}."
 
 
 def _means(table: pd.DataFrame, rows: Bools, weights: Floats) -> dict[str, np.ndarray]:

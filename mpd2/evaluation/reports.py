@@ -11,7 +11,7 @@ from mpd2.core.cohort import SPLITS, Cohort
 from mpd2.core.policy import Continuations, Decisions, Policy, route
 from mpd2.core.runs import Run
 from mpd2.evaluation.intervals import LEVEL, RESAMPLES, resample_weights, summary
-from mpd2.evaluation.metrics import METRICS, Tally, metrics_of, tally
+from mpd2.evaluation.metrics import COUNTED, Tally, metrics_of, tally
 
 Report = dict[str, Any]
 
@@ -46,7 +46,7 @@ def report(run: Run, decisions: Decisions, cohort: Cohort) -> Report:
 def _stratum(counted: Tally, weights: Floats) -> Report:
     members = metrics_of(counted.counts)  # [E, metrics]
     several = len(members) > 1
-    spread = members.std(0, ddof=1) if several else np.full(len(METRICS), np.nan)
+    spread = members.std(0, ddof=1) if several else np.full(len(COUNTED), np.nan)
     ends = summary({"run": counted}, weights)[["value", "low", "high"]].to_numpy()  # [metrics, 3]
     return {
         "n": counted.cases.shape[-2],
@@ -58,7 +58,7 @@ def _stratum(counted: Tally, weights: Floats) -> Report:
                 "high": _number(ends[position, 2]),
                 "members": [_number(value) for value in members[:, position]],
             }
-            for position, name in enumerate(METRICS)
+            for position, name in enumerate(COUNTED)
         },
     }
 

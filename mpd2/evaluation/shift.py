@@ -10,6 +10,7 @@ import pandas as pd
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import STATE, Cohort
 from mpd2.core.errors import EmptyCohort
+from mpd2.core.text import decimal, percent
 from mpd2.evaluation.intervals import TAILS
 
 BINS = 24
@@ -90,7 +91,8 @@ def sentences(rows: pd.DataFrame) -> list[str]:
     ranked = rows.sort_values("distance", ascending=False)
     moved = ranked[ranked["verdict"] != AS_IN_TRAINING]
     told = [
-        f"{row['title']} is {row['verdict']}: {_number(row['mean'])} on average against {_number(row['training_mean'])}"
+        f"{row['title']} is {row['verdict']}: {decimal(row['mean'], 2)} on average "
+        f"against {decimal(row['training_mean'], 2)}"
         + (f"; {_share(row['outside'])} of the cases are outside the range of training." if row["outside"] > 0 else ".")
         for row in moved.to_dict("records")
     ]
@@ -114,12 +116,8 @@ def distributions(cases: Cohort, training: Cohort, name: str, bins: int = BINS) 
     return pd.concat(rows, ignore_index=True)
 
 
-def _number(value: float) -> str:
-    return f"{value:.2f}".replace("-", "−")
-
-
 def _share(value: float) -> str:
-    return "under 1 %" if value < 0.01 else f"{100 * value:.0f} %"
+    return f"under {percent(0.01)}" if value < 0.01 else percent(value, 0)
 
 
 def _verdicts(difference: Floats, beyond_chance: np.ndarray) -> list[str]:

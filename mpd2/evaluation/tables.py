@@ -24,8 +24,8 @@ from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import bootstrap, paired_difference, percentiles
 from mpd2.evaluation.metrics import (
     BEST_ORACLE,
+    COUNTED,
     COUNTS,
-    METRICS,
     Tally,
     concentration,
     metrics_of,
@@ -35,7 +35,7 @@ from mpd2.evaluation.metrics import (
 from mpd2.evaluation.published import published
 
 ALL = "all"  # the cohort of a figure over every case
-REPORTED = tuple(name for name in METRICS if name != "Consults")
+REPORTED = tuple(name for name in COUNTED if name != "Consults")
 COLLAPSE = ("Routed", "Top1", "Top2", "EntropyCollapse", "NEff", "Gini")
 RETAINED = ("Share", "Acc", "MCC", "ClinicalCost")
 MATCHED = ("Acc", "Sens", "Spec", "F1", "MCC", "FN", "FP", "ClinicalCost")
@@ -295,7 +295,7 @@ def _over_seeds(rows: pd.DataFrame, names: Sequence[str], evidence: Evidence, ta
 
 def _scores(counted: Tally, weights: Floats) -> Floats:
     """REPORTED, [R, E, 10]."""
-    return bootstrap(counted, weights)[..., [METRICS.index(name) for name in REPORTED]]
+    return bootstrap(counted, weights)[..., [COUNTED.index(name) for name in REPORTED]]
 
 
 def _kept(counted: Tally) -> Tally:
@@ -307,7 +307,7 @@ def _retained(counted: Tally, weights: Floats) -> Floats:
     """RETAINED, [R, E, 4]."""
     counts = _kept(counted).weighted(weights)
     share = counts[..., :4].sum(-1, keepdims=True) / weights.sum(-1)[:, None, None]
-    safety = metrics_of(counts)[..., [METRICS.index(name) for name in RETAINED[1:]]]
+    safety = metrics_of(counts)[..., [COUNTED.index(name) for name in RETAINED[1:]]]
     return np.concatenate([share, safety], axis=-1)
 
 
@@ -331,7 +331,7 @@ def _matched(cases: Floats, asked: Bools, evidence: Evidence, weights: Floats) -
     clinical = evidence.costs.false_negative * missed + evidence.costs.false_positive * alarmed
     unasked = np.zeros_like(missed)
     counts = (sick - missed, alarmed, missed, healthy - alarmed, unasked, unasked, unasked, clinical)
-    figures = dict(zip(METRICS, np.moveaxis(metrics_of(np.stack(counts, axis=-1)), -1, 0), strict=True))
+    figures = dict(zip(COUNTED, np.moveaxis(metrics_of(np.stack(counts, axis=-1)), -1, 0), strict=True))
     figures |= {"FN": missed, "FP": alarmed}
     return np.stack([figures[name] for name in MATCHED], axis=-1)
 

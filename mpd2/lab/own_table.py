@@ -18,6 +18,7 @@ from mpd2.core.manifest import Manifest
 from mpd2.core.policy import NOBODY, Decisions, Policy, decided_together, mean_policy
 from mpd2.core.reading import read_cohort
 from mpd2.core.runs import Run
+from mpd2.core.text import GAP, NOTHING, decimal, interval, percent, percent_interval
 from mpd2.evaluation import tables
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import RESAMPLES, resample_weights, wilson
@@ -74,7 +75,7 @@ def sent_share(trial: Trial) -> str:
     """Which share of the cases goes to a reader, with its interval, in words."""
     sent, n = int(trial.outcome.decisions.deferred.sum()), len(trial.cohort)
     low, high = wilson(sent, n)
-    return f"{100 * sent / n:.0f} % of cases (95 % interval {100 * low:.0f} to {100 * high:.0f} %)"
+    return f"{percent(sent / n, 0)} of cases (95{GAP}% interval {percent_interval(float(low), float(high), 0)})"
 
 
 def judge(trial: Trial) -> pd.DataFrame:
@@ -105,10 +106,10 @@ def judge(trial: Trial) -> pd.DataFrame:
 def told(judged: pd.DataFrame) -> pd.DataFrame:
     """What `judge` found as words: metric, then the run, the AI and the difference, each with its interval."""
 
-    def column(prefix: str, value: str, sign: str = "") -> list[str]:
+    def column(prefix: str, value: str, signed: bool = False) -> list[str]:
         ends = judged[[value, f"{prefix}low", f"{prefix}high"]].to_numpy(float)
         return [
-            "–" if np.isnan(middle) else f"{middle:{sign}.3f} ({low:{sign}.3f} to {high:{sign}.3f})".replace("-", "−")
+            NOTHING if np.isnan(middle) else f"{decimal(middle, signed=signed)} ({interval(low, high, signed=signed)})"
             for middle, low, high in ends
         ]
 
@@ -117,7 +118,7 @@ def told(judged: pd.DataFrame) -> pd.DataFrame:
             "metric": judged["metric"],
             "run": column("", "value"),
             "ai": column("ai_", "ai_value"),
-            "difference": column("difference_", "difference", "+"),
+            "difference": column("difference_", "difference", signed=True),
         }
     )
 

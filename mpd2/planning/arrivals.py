@@ -20,7 +20,7 @@ from mpd2.core.policy import apply_actions
 from mpd2.core.rng import Stream, stream
 from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.intervals import observed
-from mpd2.evaluation.metrics import METRICS, tally
+from mpd2.evaluation.metrics import COUNTED, tally
 from mpd2.planning.assignment import NO_PART, Places, sample_prices, total_worth
 from mpd2.planning.limits import Limits
 from mpd2.planning.plan import Plan, places_for, plan
@@ -105,7 +105,7 @@ def in_many_orders(ranked: RankedCases, past: Floats, limits: Limits, costs: Cos
             "sent": int((action > 0).sum()),
             "otherwise": int((action != best.action).sum()),
             "regret": lost / best.value if best.value > 0 else np.nan,
-            **{name: float(counted[METRICS.index(name)]) for name in COSTS},
+            **{name: float(counted[COUNTED.index(name)]) for name in COSTS},
         })  # fmt: skip
     return pd.DataFrame(rows)
 

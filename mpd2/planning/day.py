@@ -10,6 +10,7 @@ from urllib.parse import quote, unquote
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest
+from mpd2.core.text import percent
 from mpd2.planning.limits import Limits
 
 YES = "1"
@@ -136,7 +137,7 @@ def _times(ratio: float, what: str) -> str:
 
 
 def _budget_in_words(limits: Limits) -> str:
-    share = f"{100 * (limits.budget or 0):.3g}\N{NO-BREAK SPACE}%"
+    share = percent(limits.budget or 0)
     kind = "of the mean probability of deferral" if limits.soft else "of cases sent"
     return f"{share} {kind}" + (" in every cohort" if limits.by_cohort else "")
 

@@ -8,6 +8,7 @@ from math import ceil
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.manifest import Manifest
+from mpd2.core.text import percent
 from mpd2.planning.day import DaySetting
 from mpd2.planning.limits import Limits
 
@@ -38,13 +39,13 @@ def presets(manifest: Manifest) -> dict[str, Preset]:
     kinds = {
         "day": Preset(
             "Clinic day",
-            f"Everybody is there and has time for as many cases, together {DAY_SHARE:.0%} of the worklist.",
+            f"Everybody is there and has time for as many cases, together {percent(DAY_SHARE, 0)} of the worklist.",
             _clinic_day,
         ),
         "camp": Preset(
             "Screening camp",
-            f"{CAMP_SHARE:.0%} of cases can be sent on, a quarter of these places is kept for the tenth that is most "
-            "urgent, and the dearest tier of readers has stayed at home.",
+            f"{percent(CAMP_SHARE, 0)} of cases can be sent on, a quarter of these places is kept for the tenth that "
+            "is most urgent, and the dearest tier of readers has stayed at home.",
             _screening_camp,
         ),
         "no_specialists": Preset("No specialists", "The dearest tier of readers is away.", _no_specialists),

@@ -12,15 +12,16 @@ import pandas as pd
 from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import Cohort
 from mpd2.core.policy import Decisions
+from mpd2.core.text import percent
 from mpd2.evaluation.intervals import Estimate, bootstrap, observed, paired_difference, percentiles
-from mpd2.evaluation.metrics import METRICS, Tally, load_of, tally
+from mpd2.evaluation.metrics import COUNTED, Tally, load_of, tally
 from mpd2.planning.day import DaySetting
 from mpd2.planning.limits import Limits
 from mpd2.planning.plan import Plan
 from mpd2.planning.ranked_cases import RankedCases, soft_deferral
 
 SOFT = "DeferSoft"
-FIGURES = (*METRICS, SOFT)
+FIGURES = (*COUNTED, SOFT)
 ROUNDS = 6  # in which first questions give way to later ones
 MET = 1e-6  # by which a mean probability may be off
 COMPARED = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", SOFT, "Consults", "F1", "MCC", "Sens", "Spec")
@@ -89,11 +90,10 @@ def _notes(day: DayPlan) -> list[str]:
     """Wishes about probability and about later questions that could not be met."""
     limits, manifest, notes = day.setting.limits, day.ranked.cohort.manifest, []
     if limits.soft and limits.budget is not None and day.soft.mean() < limits.budget - MET:
-        told = (
-            f"The mean probability of deferral is to be {limits.budget:.1%}; {day.soft.mean():.1%} is all there is, "
-            f"with {int((day.soft == 0).sum())} cases that have nobody who could read them."
+        notes.append(
+            f"The mean probability of deferral is to be {percent(limits.budget, 1)}; {percent(day.soft.mean(), 1)} is "
+            f"all there is, with {int((day.soft == 0).sum())} cases that have nobody who could read them."
         )
-        notes.append(told.replace("%", "\N{NO-BREAK SPACE}%"))
     over = day.load > limits.capacities(manifest)
     notes += [
         f"{reader.name} is asked {asked} times, more than there are places: as the second or third reader of a case."
@@ -108,8 +108,8 @@ class Judged:
     """A plan with its figures, and the same figures of every resample to set it against others."""
 
     day: DayPlan
-    figures: Mapping[str, Estimate]  # METRICS and SOFT
-    samples: Floats  # [R, METRICS and SOFT]
+    figures: Mapping[str, Estimate]  # COUNTED and SOFT
+    samples: Floats  # [R, COUNTED and SOFT]
 
 
 def measure(day: DayPlan, weights: Floats) -> Judged:
@@ -162,8 +162,8 @@ def by_cohort(before: DayPlan, after: DayPlan, cohort: Cohort, weights: Floats) 
         first, second = (Tally(day.tally.cases[inside]) for day in (before, after))
         # Every cohort keeps its number of cases in every resample, so a part of the weights is a resample of it.
         part = weights[:, inside]
-        value = dict(zip(METRICS, observed(second).tolist(), strict=True))
-        low, high = percentiles(bootstrap(second, part))[:, METRICS.index("TotalCost")]
+        value = dict(zip(COUNTED, observed(second).tolist(), strict=True))
+        low, high = percentiles(bootstrap(second, part))[:, COUNTED.index("TotalCost")]
         apart = paired_difference(second, first, part).set_index("metric").loc["TotalCost"]
         rows.append(
             {

@@ -20,7 +20,7 @@ from mpd2.core.errors import UserError
 from mpd2.core.files import replacing, short_hash
 from mpd2.core.policy import Decisions
 from mpd2.core.splits import newcomer, resplit
-from mpd2.evaluation.metrics import METRICS, evaluate
+from mpd2.evaluation.metrics import COUNTED, evaluate
 from mpd2.evaluation.tables import ALL
 from mpd2.methods import decisions_of
 from mpd2.methods.base import Method
@@ -29,7 +29,7 @@ from mpd2.methods.mpd2_router import Mpd2
 from mpd2.study.definition import RECIPE, Study
 
 UNHEARD = "Unheard"  # share of cases sent to a reader of whom there was nothing to learn from
-FOUND = ("n", *METRICS, UNHEARD)
+FOUND = ("n", *COUNTED, UNHEARD)
 
 
 @dataclass(frozen=True)

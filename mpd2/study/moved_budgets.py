@@ -14,7 +14,7 @@ from mpd2.core.policy import Decisions
 from mpd2.evaluation.estimates import estimates
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import Estimate, bootstrap
-from mpd2.evaluation.metrics import METRICS, tally
+from mpd2.evaluation.metrics import COUNTED, tally
 from mpd2.planning.limits import Limits
 from mpd2.planning.plan import reroute
 from mpd2.study.tables import StudyTables
@@ -37,7 +37,7 @@ def live_budgets(evidence: Evidence, savings: Mapping[str, Floats], weights: Flo
         outcome = evidence.outcomes[name]
         for rate in RATES:
             counted = tally(evidence.cohort, _moved(outcome, evidence, saving, rate), evidence.costs)
-            figures = pd.DataFrame(estimates(partial(bootstrap, counted), weights)).assign(metric=METRICS)
+            figures = pd.DataFrame(estimates(partial(bootstrap, counted), weights)).assign(metric=COUNTED)
             figures.insert(0, "method", name)
             figures.insert(1, "title", outcome.title)
             figures.insert(2, "deferral", rate)

@@ -17,11 +17,11 @@ from mpd2.core.policy import NOBODY, Decisions
 from mpd2.core.runs import Run
 from mpd2.evaluation.estimates import estimates
 from mpd2.evaluation.intervals import resample_weights
-from mpd2.evaluation.metrics import METRICS, Tally, metrics_of, tally
+from mpd2.evaluation.metrics import COUNTED, Tally, metrics_of, tally
 from mpd2.methods.plus.method import Plus
 
 OVERRULED, RELABELLED = "Overruled", "Relabelled"
-FIGURES = (*METRICS, OVERRULED, RELABELLED)
+FIGURES = (*COUNTED, OVERRULED, RELABELLED)
 """The metrics; the share of deferred cases that end otherwise than some consulted reader said; the share of kept cases
 that end otherwise than the AI's own threshold says."""
 

@@ -16,14 +16,14 @@ from scipy import stats
 
 from mpd2.core.arrays import Floats
 from mpd2.core.errors import UserError
+from mpd2.evaluation import metrics
 from mpd2.evaluation.intervals import TAILS
-from mpd2.evaluation.metrics import BETTER
 from mpd2.evaluation.tables import ALL
 from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.study.definition import STUDIO_RUN, Study
 from mpd2.study.experiments import UNHEARD, Experiment, ExperimentCache, Resplit
 
-METRICS = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "Consults", "F1", "MCC")
+REPORTED = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "Consults", "F1", "MCC")
 AI, PLUS = "ai", "mpd2-plus"  # the run that asks nobody, and the one that asks again
 COST = "TotalCost"
 
@@ -74,15 +74,15 @@ def _newcomer_rounds(
 
 
 def resplits(ledger: ExperimentCache) -> pd.DataFrame:
-    """METRICS of every method over resplits, on all cases and in each cohort.
+    """REPORTED of every method over resplits, on all cases and in each cohort.
 
     Columns: method, title, cohort, metric, value (mean over resplits), sd (over resplits), low, high, n (resplits).
     """
     found = ledger.found(resplit_rounds(ledger.study))
     parts = []
     for (method, cohort), rows in found.groupby(["method", "cohort"], sort=False):
-        index = {"method": method, "title": _title(ledger, method), "cohort": cohort, "metric": METRICS}
-        parts.append(pd.DataFrame(index | over_resplits(rows[list(METRICS)].to_numpy(float), overlap(ledger.study))))
+        index = {"method": method, "title": _title(ledger, method), "cohort": cohort, "metric": REPORTED}
+        parts.append(pd.DataFrame(index | over_resplits(rows[list(REPORTED)].to_numpy(float), overlap(ledger.study))))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -97,8 +97,8 @@ def rivals(ledger: ExperimentCache, against: str) -> pd.DataFrame:
         raise UserError(f"comparison: found {against!r}, expected one of {', '.join(methods)}")
     found = ledger.found(resplit_rounds(ledger.study))
     found = found[found["cohort"] == ALL].set_index("number")
-    by_method = {method: found.loc[found["method"] == method, list(METRICS)] for method in methods}
-    better = np.array([BETTER[metric] for metric in METRICS])
+    by_method = {method: found.loc[found["method"] == method, list(REPORTED)] for method in methods}
+    better = np.array([metrics.METRICS[metric].direction for metric in REPORTED])
     parts = []
     for method, own in by_method.items():
         if method == against:
@@ -106,7 +106,7 @@ def rivals(ledger: ExperimentCache, against: str) -> pd.DataFrame:
         differences = (own - by_method[against]).to_numpy(float)  # [R, metrics]
         told = over_resplits(differences, overlap(ledger.study))
         rows = pd.DataFrame({"method": method, "title": _title(ledger, method), "reference": against, **told})
-        rows.insert(3, "metric", METRICS)
+        rows.insert(3, "metric", REPORTED)
         won = ((1 - np.sign(differences * better)) / 2).mean(0)
         parts.append(rows.rename(columns={"value": "difference"}).assign(won=won))
     if not parts:
@@ -124,7 +124,7 @@ def transfer(ledger: ExperimentCache) -> pd.DataFrame:
     was learned from as well, and change, change_low, change_high are value minus that, resplit by resplit. The last
     metric, Unheard, is the share of cases sent to a reader of whom nothing had been learned.
     """
-    metrics = [*METRICS, UNHEARD]
+    metrics = [*REPORTED, UNHEARD]
     found, ratio = ledger.found(transfer_rounds(ledger.study)), overlap(ledger.study)
     found = found[found["cohort"] != ALL]
     known = dict(iter(found[found["new"] == ""].groupby(["method", "cohort"])))

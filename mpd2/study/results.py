@@ -9,7 +9,7 @@ import pandas as pd
 from scipy import stats
 
 from mpd2.core.manifest import Manifest
-from mpd2.core.text import listed
+from mpd2.core.text import brief, listed
 from mpd2.evaluation.intervals import LEVEL, RESAMPLES, TAILS, Estimate
 from mpd2.evaluation.metrics import BEST_ORACLE
 from mpd2.study.claims import FAILS, HARDLY, HOLDS, OF_ROUTERS, OF_THE_OBJECTIVE, RATHER
@@ -18,7 +18,7 @@ from mpd2.study.moved_budgets import live_words
 from mpd2.study.plus_ablation import ABOUT as ABOUT_VARIANTS
 from mpd2.study.sentences import ASSUMPTION, guarantee_words, resplit_words, transfer_words
 from mpd2.study.tables import StudyTables
-from mpd2.study.views import Rows, cell, number, view
+from mpd2.study.views import Rows, cell, view
 
 LAST_DIGIT = 0.0006  # what printing three decimals can hide
 PAPER_SEEDS = 10  # behind each mean the paper prints
@@ -189,7 +189,7 @@ def _one_or_ten(figures: StudyTables) -> list[str]:
         mean = full["DeferHard" if metric == "Defer" else metric].published
         if metric == "TotalCost":  # not printed, but its two parts are
             mean = full["ClinicalCost"].published + full["ExpertCost"].published
-        rows.append([metric, cell(ours), number(ours.published), number(mean)])
+        rows.append([metric, cell(ours), brief(ours.published), brief(mean)])
         nearer += [metric] if abs(ours.value - mean) < abs(ours.value - ours.published) else []
     ours = figures.of("overall", metric="TotalCost")[PAPER_RUN]
     reach = _one_run(ours, figures.seeds)
@@ -215,7 +215,7 @@ def _ours(figures: StudyTables) -> str:
     told = ", ".join(f"{metric} {change}" for metric, change in more.items())
     return (
         f"{figures.titles[studio]} less {figures.titles[paper]}: {told}. The cheapest of the {len(deployable)} that "
-        f"can be deployed is {figures.titles[least]}, at {number(total[least].value)}."
+        f"can be deployed is {figures.titles[least]}, at {brief(total[least].value)}."
     )
 
 
@@ -233,7 +233,7 @@ def agreement(figures: StudyTables, table: str) -> str:
         if not same:
             where = f" in {figures.cohorts[row['cohort']]}" if row["cohort"] in figures.cohorts else ""
             share = abs(ours.value - ours.published) / max(abs(ours.published), LAST_DIGIT)
-            told = f"{row['metric']}{where} {number(ours.value)} against {number(ours.published)}"
+            told = f"{row['metric']}{where} {brief(ours.value)} against {brief(ours.published)}"
             apart.setdefault(row["title"], []).append((share, told))
     if not counts:
         return "The paper prints none of these figures."

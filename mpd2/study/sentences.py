@@ -14,7 +14,7 @@ from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.tables import ALL
 from mpd2.study.definition import ROUTERS
 from mpd2.study.experiments import UNHEARD
-from mpd2.study.resplits import AI, COST, METRICS, PLUS
+from mpd2.study.resplits import AI, COST, PLUS, REPORTED
 from mpd2.study.tables import StudyTables
 
 Rows = list[list[str]]
@@ -29,13 +29,13 @@ ASSUMPTION = (
 
 
 def resplit_rows(figures: StudyTables) -> Rows:
-    """METRICS of every method, mean ± sd over its resplits, the cheapest first."""
+    """REPORTED of every method, mean ± sd over its resplits, the cheapest first."""
     told = records(figures.tables["resplits"], ("method", "metric"), cohort=ALL)
     body = [
-        [row["title"], str(row["n"]), *(spread(told[row["method"], metric]) for metric in METRICS)]
+        [row["title"], str(row["n"]), *(spread(told[row["method"], metric]) for metric in REPORTED)]
         for row in _by_cost(figures.tables["resplits"], cohort=ALL)
     ]
-    return [["method", "resplits", *METRICS], *body]
+    return [["method", "resplits", *REPORTED], *body]
 
 
 def rival_rows(figures: StudyTables) -> Rows:

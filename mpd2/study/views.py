@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from mpd2.core.text import NOTHING, brief
 from mpd2.evaluation import tables
 from mpd2.evaluation.curves import COSTS, SCORES
 from mpd2.evaluation.intervals import Estimate
@@ -21,7 +22,6 @@ Rows = list[list[str]]
 """The heads, then a row of cells each."""
 
 PRINTED = "in the paper"
-NOTHING = "–"
 RATES = (0.0, 0.25, 0.5, 0.75, 1.0)  # of deferral, of which the curve is shown
 PLUS_FIGURES = (
     "MCC", "Sens", "Spec", "Defer", "Consults", "ClinicalCost", "ExpertCost", "TotalCost", OVERRULED, RELABELLED,
@@ -32,26 +32,13 @@ Column = Mapping[str, Estimate]
 """A figure for each row, by the row's name."""
 
 
-def number(value: float) -> str:
-    """A figure with as many digits as are worth reading.
-
-    >>> number(0.8476), number(12.0), number(12.055), number(393.2), number(float("nan"))
-    ('0.848', '12', '12.1', '393', '–')
-    """
-    if np.isnan(value):
-        return NOTHING
-    if abs(value) >= 100 or (abs(value) > 1 and value == round(value)):
-        return f"{value:.0f}"
-    return f"{value:.1f}" if abs(value) >= 10 else f"{value:.3f}"
-
-
 def cell(told: Estimate) -> str:
     """A figure and its spread over seeds, where it has one.
 
     >>> cell(Estimate(0.9482, 0.93, 0.96, sd=0.0041)), cell(Estimate(0.755, 0.7, 0.8, sd=0.0))
     ('0.948 ±.004', '0.755')
     """
-    return number(told.value) + (f" ±{number(told.sd).removeprefix('0')}" if told.sd > 0 else "")
+    return brief(told.value) + (f" ±{brief(told.sd).removeprefix('0')}" if told.sd > 0 else "")
 
 
 def view(name: str, figures: StudyTables) -> Rows:
@@ -66,7 +53,7 @@ def _grid(columns: Mapping[str, Column], head: str) -> Rows:
         row = [column[name] for column in columns.values()]
         rows.append([first.title, *map(cell, row)])
         if not all(np.isnan(told.published) for told in row):
-            rows.append([PRINTED, *(number(told.published) for told in row)])
+            rows.append([PRINTED, *(brief(told.published) for told in row)])
     return rows
 
 
@@ -114,10 +101,10 @@ def _gaps(figures: StudyTables) -> Rows:
         heads += [f"F1 of {figures.titles[router]}", "difference"]
     body = []
     for position, row in enumerate(told[ROUTERS[0]]):
-        cells = [row["reader_title"], str(row["n"]), number(row["reader_f1"])]
+        cells = [row["reader_title"], str(row["n"]), brief(row["reader_f1"])]
         for router in ROUTERS:
             ours = told[router][position]
-            cells += [number(ours["method_f1"]), str(Estimate(ours["difference"], ours["low"], ours["high"]))]
+            cells += [brief(ours["method_f1"]), str(Estimate(ours["difference"], ours["low"], ours["high"]))]
         body.append(cells)
     return [heads, *body]
 
@@ -145,7 +132,7 @@ def _risk(figures: StudyTables) -> Rows:
     strata = dict.fromkeys(zip(rows["signal"], rows["stratum"], strict=True))
     columns = {f"{signal} {level}": figures.of("risk", signal=signal, stratum=level) for signal, level in strata}
     names = next(iter(columns.values()))
-    body = [[told.title, *(number(column[name].value) for column in columns.values())] for name, told in names.items()]
+    body = [[told.title, *(brief(column[name].value) for column in columns.values())] for name, told in names.items()]
     return [["method", *columns], *body]
 
 
@@ -169,7 +156,7 @@ def _deferral(figures: StudyTables) -> Rows:
     body = []
     for title, curve in rows.groupby("title", sort=False):
         rate, cost = curve["deferral"].to_numpy(float), curve["value"].to_numpy(float)
-        at = [number(float(np.interp(share, rate, cost))) if share <= rate.max() else NOTHING for share in RATES]
+        at = [brief(float(np.interp(share, rate, cost))) if share <= rate.max() else NOTHING for share in RATES]
         body.append([str(title), *at, f"{cost.min():.3f} at {rate[cost.argmin()]:.0%}"])
     return [["method", *(f"{share:.0%} deferred" for share in RATES), "least"], *body]
 

@@ -28,7 +28,7 @@ from mpd2.cli.train import population
 from mpd2.core.policy import route
 from mpd2.core.reading import load_cohort
 from mpd2.core.runs import load_predictions, load_run
-from mpd2.evaluation.metrics import METRICS, by_cohort, evaluate
+from mpd2.evaluation.metrics import COUNTED, by_cohort, evaluate
 from mpd2.study.definition import CONTENDERS
 from mpd2.training.config import PRESETS, Config
 from mpd2.training.devices import DEVICES
@@ -418,7 +418,7 @@ def test_evaluate_gives_the_metrics_of_every_member(
     assert found["split"] == "test"
     assert found["stored_predictions"]
     assert found["overall"]["n"] == 24
-    for name in METRICS:
+    for name in COUNTED:
         cell = found["overall"]["metrics"][name]
         assert cell["members"] == pytest.approx(expected[name].tolist())
         assert cell["mean"] == pytest.approx(expected[name].mean())

@@ -24,7 +24,7 @@ from mpd2.evaluation.intervals import (
     summary,
     wilson,
 )
-from mpd2.evaluation.metrics import BETTER, COUNTS, METRICS, Tally, metrics_of, tally
+from mpd2.evaluation.metrics import COUNTED, COUNTS, METRICS, Tally, metrics_of, tally
 
 
 def random_tally(cohort: Cohort, members: int, seed: int = 0) -> Tally:
@@ -73,7 +73,7 @@ def test_a_resample_is_the_metrics_of_its_drawn_cases(small_cohort: Cohort) -> N
     counted = random_tally(small_cohort, 3)
     weights = resample_weights(small_cohort, 4, seed=0)
     samples = bootstrap(counted, weights)
-    assert samples.shape == (4, 3, len(METRICS))
+    assert samples.shape == (4, 3, len(COUNTED))
     rows = np.repeat(np.arange(len(small_cohort)), weights[2].astype(int))
     assert samples[2] == pytest.approx(metrics_of(counted.cases[:, rows].sum(-2)), nan_ok=True)
 
@@ -134,10 +134,10 @@ def test_the_truth_is_better_than_the_ai_in_every_metric_it_changes(held_out: Co
     weights = resample_weights(held_out, 200, seed=0)
     rows = paired_difference(perfect, ai, weights).set_index("metric")
     back = paired_difference(ai, perfect, weights).set_index("metric")
-    changed = [name for name in METRICS if name not in ("Defer", "Consults", "ExpertCost")]
+    changed = [name for name in COUNTED if name not in ("Defer", "Consults", "ExpertCost")]
     assert (rows.loc[changed, "in_favour"] == 1).all()
     assert (back.loc[changed, "in_favour"] == 0).all()
-    assert (np.sign(rows.loc[changed, "difference"]) == [BETTER[name] for name in changed]).all()
+    assert (np.sign(rows.loc[changed, "difference"]) == [METRICS[name].direction for name in changed]).all()
     assert rows["difference"].to_numpy() == pytest.approx(observed(perfect) - observed(ai))
 
 
@@ -184,5 +184,5 @@ def test_twenty_populations_of_ten_are_resampled_within_seconds(held_out: Cohort
     tallies = {f"method {k}": Tally(cases) for k in range(20)}
     start = time.perf_counter()
     rows = summary(tallies, resample_weights(held_out, 2000, seed=0))
-    assert len(rows) == 20 * len(METRICS)
+    assert len(rows) == 20 * len(COUNTED)
     assert time.perf_counter() - start < 5

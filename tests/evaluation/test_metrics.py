@@ -18,9 +18,12 @@ from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.policy import NOBODY, Decisions, Policy, route
+from mpd2.evaluation import tables
 from mpd2.evaluation.metrics import (
     BEST_ORACLE,
+    COUNTED,
     METRICS,
+    PLACES,
     by_cohort,
     collapse,
     evaluate,
@@ -44,6 +47,24 @@ PUBLISHED_LOADS = {
     "Keswani-Joint Committee": (369, 42, 9, 1, 0, 0, 0, 0, 0, 0, 0, 0),
     "MPD²-Router": (97, 76, 60, 55, 54, 25, 15, 6, 3, 2, 0, 0),
 }
+
+
+def test_every_column_of_every_table_is_described() -> None:
+    columns = (tables.REPORTED, tables.COLLAPSE, tables.RETAINED, tables.OBJECTIVE, tables.REGULARISATION)
+    assert {name for names in (*columns, tables.BUDGET_CONTROL, COUNTED) for name in names} <= set(METRICS)
+    assert all(metric.name == name and metric.unit in PLACES for name, metric in METRICS.items())
+
+
+def test_a_metric_explains_itself_at_the_costs_in_force() -> None:
+    assert "missed glaucoma costs 7, a false alarm 0.25" in METRICS["ClinicalCost"].explained(Costs(7.0, 0.25, ()))
+    assert not [name for name, metric in METRICS.items() if "{" in metric.explained(Costs(7.0, 0.25, ()))]
+
+
+def test_more_of_what_readers_do_is_cheaper_to_leave_out_but_never_a_merit() -> None:
+    assert {name: metric.merit for name, metric in METRICS.items() if name in COUNTED} == {
+        "TotalCost": -1, "ClinicalCost": -1, "ExpertCost": 0, "Defer": 0, "Consults": 0, "F1": 1, "MCC": 1, "Sens": 1,
+        "Spec": 1, "Prec": 1, "Acc": 1,
+    }  # fmt: skip
 
 
 def ai_only(cohort: Cohort) -> Decisions:
@@ -81,7 +102,7 @@ labels = hnp.arrays(np.int64, st.integers(1, 12), elements=st.integers(0, 1))
 def test_scores_are_those_of_scikit_learn(data: st.DataObject, truth: np.ndarray) -> None:
     label = data.draw(hnp.arrays(np.int64, len(truth), elements=st.integers(0, 1)))
     counts = [((label == a) & (truth == b)).sum() for a, b in ((1, 1), (1, 0), (0, 1), (0, 0))]
-    ours = dict(zip(METRICS, metrics_of(np.array([*counts, 0, 0, 0, 0])), strict=True))
+    ours = dict(zip(COUNTED, metrics_of(np.array([*counts, 0, 0, 0, 0])), strict=True))
     with warnings.catch_warnings(action="ignore"):
         theirs = {
             "Acc": sk.accuracy_score(truth, label),
@@ -127,14 +148,14 @@ def test_methods_and_members_become_the_first_columns(small_cohort: Cohort) -> N
     rows = evaluate(small_cohort, grid, costs_of(small_cohort))
     flat = evaluate(small_cohort, one, costs_of(small_cohort))
     assert rows[["method", "member"]].to_numpy().tolist() == [[0, 0], [0, 1], [0, 2], [1, 0], [1, 1], [1, 2]]
-    pd.testing.assert_frame_equal(rows[["n", *METRICS]], flat[["n", *METRICS]])
+    pd.testing.assert_frame_equal(rows[["n", *COUNTED]], flat[["n", *COUNTED]])
 
 
 def test_no_case_at_all_has_no_metric_and_no_cohort(small_cohort: Cohort) -> None:
     empty = small_cohort.rows(np.array([], int))
     row = evaluate(empty, ai_only(empty), costs_of(empty)).iloc[0]
     assert row["n"] == 0
-    assert row[list(METRICS)].isna().all()
+    assert row[list(COUNTED)].isna().all()
     assert by_cohort(empty, ai_only(empty), costs_of(empty)).empty
     assert retention(empty, ai_only(empty), costs_of(empty)).empty
 

@@ -118,8 +118,8 @@ def test_a_region_of_everything_has_no_rest_and_says_so(evidence, table):
 def test_rates_are_told_in_percent_and_their_differences_in_points(evidence, table):
     inside = table["ai_wrong"].to_numpy() > 0
     words = regions.in_words(regions.compare(table, inside, resample_weights(evidence.cohort, 10))).set_index("measure")
-    assert words.loc["ai_wrong", "value"] == "100.0%"
-    assert words.loc["ai_wrong", "gap"] == "+100.0 pp"
+    assert words.loc["ai_wrong", "value"] == "100.0\N{NO-BREAK SPACE}%"
+    assert words.loc["ai_wrong", "gap"] == "+100.0 points"
     assert words.loc["ai_clinical", "rest"] == "0.000 (0.000 to 0.000)"
 
 

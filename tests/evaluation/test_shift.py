@@ -60,7 +60,7 @@ def test_a_moved_input_is_named_with_its_side_and_size(training: Cohort, deviati
 def test_cases_beyond_every_training_case_are_counted(training: Cohort) -> None:
     rows = shift(moved(training, 5.0), training)
     assert rows.loc[ACDR, "outside"] == 1
-    assert "100 % of the cases are outside" in sentences(rows)[0]
+    assert "100\N{NO-BREAK SPACE}% of the cases are outside" in sentences(rows)[0]
 
 
 def test_one_case_is_no_proof_of_a_shift(training: Cohort) -> None:

@@ -22,7 +22,7 @@ from mpd2.core.policy import NOBODY, Decisions, Policy, route
 from mpd2.evaluation import metrics, tables
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import resample_weights
-from mpd2.evaluation.metrics import BEST_ORACLE, METRICS
+from mpd2.evaluation.metrics import BEST_ORACLE, COUNTED
 from mpd2.evaluation.published import published
 
 PRINTED = 0.0005 + 1e-9  # what printing three decimals can hide
@@ -377,7 +377,7 @@ def test_every_seed_has_the_metrics_of_its_decisions_and_of_its_soft_policy(cond
     assert seeds_of(conditions, "full", "MCC") == pytest.approx([member["MCC"] for member in members])
     assert seeds_of(conditions, "full", "DeferHard") == pytest.approx([member["Defer"] for member in members])
     assert seeds_of(conditions, "full", "DeferSoft") == pytest.approx(full.policy.defer.mean(-1).tolist())
-    assert set(METRICS) <= set(rows.columns)
+    assert set(COUNTED) <= set(rows.columns)
 
 
 @pytest.mark.parametrize(

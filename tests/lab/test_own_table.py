@@ -16,7 +16,7 @@ from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.reading import TableError
 from mpd2.core.runs import Run, load_run
-from mpd2.evaluation.metrics import METRICS, evaluate
+from mpd2.evaluation.metrics import COUNTED, evaluate
 from mpd2.lab import own_table
 
 TABLE = DATA / "glaucoma.csv"
@@ -61,7 +61,7 @@ def test_the_judgement_is_that_of_the_metrics(tried: own_table.Trial) -> None:
     cohort = tried.cohort
     direct = evaluate(cohort, tried.outcome.decisions, cohort.manifest.default_costs()).iloc[0]
     for metric in judged.index:
-        assert metric in METRICS
+        assert metric in COUNTED
         assert judged.loc[metric, "value"] == pytest.approx(direct[metric])
     assert judged.loc["Acc", "ai_value"] == pytest.approx((cohort.ai_label == cohort.truth).mean())
     np.testing.assert_allclose(judged["value"] - judged["ai_value"], judged["difference"], atol=1e-12)
@@ -87,7 +87,7 @@ def test_without_a_truth_nothing_is_judged_but_all_is_routed(run: Run, example: 
 def test_one_case_alone_can_be_tried(run: Run, example: Cohort) -> None:
     tried = own_table.try_out(run, "Router", example.rows(np.array([0])))
     assert own_table.judge(tried)["n"].eq(1).all()
-    assert own_table.sent_share(tried).startswith("100 % of cases")
+    assert own_table.sent_share(tried).startswith("100\N{NO-BREAK SPACE}% of cases")
 
 
 def test_figures_in_words_have_their_intervals_and_a_true_minus() -> None:

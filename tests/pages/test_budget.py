@@ -35,6 +35,12 @@ def numbers(page):
     return dict(zip(cards(page)["names"], cards(page)["figures"][::TEXTS], strict=True))
 
 
+def test_the_numbers_are_explained_at_the_costs_in_force(open_page):
+    page = open_page("budget", split="val", live="false", missed="7", alarm="0.25")
+    helps = dict(zip(cards(page)["names"], cards(page)["helps"], strict=True))
+    assert "a missed glaucoma costs 7, a false alarm 0.25" in helps["Clinical cost"]
+
+
 def changes(page):
     return cards(page)["changes"][::TEXTS]
 

@@ -4,9 +4,9 @@ import json
 
 import pytest
 
+from mpd2.core.text import NOTHING
 from mpd2.evaluation.guarantee import AMONG
 from mpd2.studio.shell import store
-from mpd2.study.views import NOTHING
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.error_rates import expected_costs, fit_errors
 from mpd2.core.policy import NOBODY, Continuations, Policy, route
 from mpd2.evaluation.intervals import paired_difference, resample_weights, summary
-from mpd2.evaluation.metrics import METRICS, evaluate
+from mpd2.evaluation.metrics import COUNTED, evaluate
 from mpd2.planning import dayplan
 from mpd2.planning.day import DaySetting
 from mpd2.planning.dayplan import COMPARED, FIGURES, SOFT
@@ -61,7 +61,7 @@ def test_figures_and_differences_are_those_of_the_tables(ranked, usual, weights,
     paired = paired_difference(second.day.tally, first.day.tally, weights).set_index("metric")
     more = dayplan.difference(first, second)
     assert set(first.figures) == set(FIGURES)
-    for metric in METRICS:
+    for metric in COUNTED:
         ends = first.figures[metric]
         assert (ends.value, ends.low, ends.high) == pytest.approx(tuple(told.loc[metric, ["value", "low", "high"]]))
         apart = tuple(paired.loc[metric, ["difference", "low", "high"]])

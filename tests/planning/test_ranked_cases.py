@@ -17,7 +17,7 @@ from mpd2.core.error_rates import expected_costs, fit_errors
 from mpd2.core.policy import RULES, Policy
 from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.intervals import percentiles, resample_weights
-from mpd2.evaluation.metrics import METRICS, metrics_of, tally
+from mpd2.evaluation.metrics import COUNTED, metrics_of, tally
 from mpd2.planning.limits import Limits
 from mpd2.planning.plan import reroute
 from mpd2.planning.ranked_cases import (
@@ -46,7 +46,7 @@ def random_policy(cohort: Cohort, seed: int = 0) -> Policy:
 def costs_of(ranked: RankedCases, limits: Limits, costs: Costs) -> list[float]:
     """The COSTS of routing under limits."""
     counts = tally(ranked.cohort, ranked.plan(limits).decisions(ranked.cohort, ranked.continuations), costs).counts
-    values = dict(zip(METRICS, metrics_of(counts), strict=True))
+    values = dict(zip(COUNTED, metrics_of(counts), strict=True))
     return [float(values[name]) for name in COSTS]
 
 
@@ -71,7 +71,7 @@ def test_a_band_holds_the_resamples_of_routing(small_cohort):
     curve = operating_curve(ranked, Limits(), costs, weights, POINTS)
     third = curve[np.isclose(curve["budget"], 0.3)]
     counted = tally(small_cohort, ranked.plan(Limits(budget=0.3)).decisions(small_cohort), costs)
-    ends = percentiles(metrics_of(counted.weighted(weights)))[:, [METRICS.index(name) for name in COSTS]]
+    ends = percentiles(metrics_of(counted.weighted(weights)))[:, [COUNTED.index(name) for name in COSTS]]
     band = third[["low", "high"]].to_numpy().T
     assert band == pytest.approx(ends)
 

@@ -46,7 +46,7 @@ def test_a_study_is_compared_with_its_own_reference(changes: pd.DataFrame) -> No
     assert effects_of(changes, "regularisation", "F1")["first"].tolist() == ["no-gsdp", "no-rank-js", "no-gsdp-rank-js"]
     budgets = effects_of(changes, "budget", "F1")
     assert budgets["second"].unique().tolist() == ["noal"]
-    assert budgets["title"].tolist()[-1] == "budget 70 %"
+    assert budgets["title"].tolist()[-1] == "budget 70\N{NO-BREAK SPACE}%"
     assert "Change against no budget" in drawn(effects(budgets))
     assert "Change against full objective" in drawn(effects(effects_of(changes, "objective", "F1")))
 

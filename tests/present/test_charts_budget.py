@@ -56,7 +56,7 @@ def test_it_can_be_taken_away_as_a_picture(optimum, trained):
 
 def test_routers_trained_for_a_budget_are_named_in_words(chart):
     rows = [row for name, table in chart.to_dict()["datasets"].items() for row in table if "name" in row]
-    assert {"budget 25 %", "★ optimum of the val cases"} <= {row["name"] for row in rows}
+    assert {"budget 25\N{NO-BREAK SPACE}%", "★ optimum of the val cases"} <= {row["name"] for row in rows}
 
 
 def test_the_load_has_every_reader_and_who_is_away():

@@ -44,10 +44,10 @@ def test_how_sure_the_ai_is_follows_its_probability(train: Cohort, margin: float
 def test_a_photograph_unlike_any_is_far_and_a_poor_one_is_poor(train: Cohort) -> None:
     case = edited(train, vim_risk_z=1e3, quality_risk=1.0)
     told = narrative.story(case, actions(0.3, "reader"), train, fit_anatomy(train))
-    assert "far from what the AI was trained on, farther than 100 %" in told
-    assert "poorer than 100 %" in told
+    assert "far from what the AI was trained on, farther than 100\N{NO-BREAK SPACE}%" in told
+    assert "poorer than 100\N{NO-BREAK SPACE}%" in told
     near = narrative.story(edited(train, vim_risk_z=-9.0), actions(0.3, "reader"), train, fit_anatomy(train))
-    assert "close to what the AI was trained on, farther than 0 %" in near
+    assert "close to what the AI was trained on, farther than 0\N{NO-BREAK SPACE}%" in near
 
 
 @pytest.mark.parametrize(

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 from tiny_study import few_cases, tiny_tables
 
+from mpd2.core.text import NOTHING, brief
 from mpd2.study.catalogue import TABLES
 from mpd2.study.tables import StudyTables
-from mpd2.study.views import NOTHING, PRINTED, VIEWS, number, view
+from mpd2.study.views import PRINTED, VIEWS, view
 
 
 def figures(*names: str) -> StudyTables:
@@ -35,7 +36,7 @@ def test_ours_stands_above_what_the_paper_prints() -> None:
     assert printed[0] == PRINTED
     assert printed[rows[0].index("TotalCost")] == "0.211"
     told = figures().of("overall", metric="TotalCost")["mao"]
-    assert ours[rows[0].index("TotalCost")].startswith(number(told.value))
+    assert ours[rows[0].index("TotalCost")].startswith(brief(told.value))
     assert titles[titles.index("Random reader") + 1] != PRINTED
     assert sum(title == PRINTED for title in titles) == 4
 
@@ -52,6 +53,6 @@ def test_the_curve_begins_with_the_ai_unless_recalibrated_and_ends_where_all_are
     alone = figures().of("overall", metric="TotalCost")["ai"].value
     recalibrated = float(rows.pop("MPD²+")[1])
     assert recalibrated != alone
-    assert all(row[1] == number(alone) for title, row in rows.items() if title != "method")
+    assert all(row[1] == brief(alone) for title, row in rows.items() if title != "method")
     always = figures().tables["deferral"].query("metric == 'TotalCost' and method == 'mao'")["value"].iloc[-1]
-    assert rows["Mao two-stage"][-2] == number(always)
+    assert rows["Mao two-stage"][-2] == brief(always)

@@ -9,7 +9,7 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from mpd2.core.errors import UserError
-from mpd2.evaluation.metrics import BETTER
+from mpd2.evaluation.metrics import COUNTED, METRICS
 from mpd2.evaluation.tables import on_front
 from mpd2.lab.tuning.batch import FIGURES
 from mpd2.lab.tuning.score import CRITERIA
@@ -20,7 +20,7 @@ SHOWN = ("Score", "TotalCost", *CRITERIA, "Defer", "DeferSoft", "epoch")
 """Figures of a completed trial, on val, in the columns of its table."""
 
 ENOUGH = 4  # completed trials before a share of the spread can be put down to a setting
-DIRECTION = {**BETTER, "AUPRC": 1, "Violation": -1, "Score": -1, "DeferSoft": -1}
+DIRECTION = {name: METRICS[name].direction for name in (*COUNTED, "AUPRC", "Violation", "Score", "DeferSoft")}
 
 
 def trials_frame(study: Study) -> pd.DataFrame:

@@ -5,9 +5,11 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from mpd2.core.text import percent
+from mpd2.evaluation.metrics import label_of
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.forest import forest
-from mpd2.present.charts.kit.style import METRIC_NAMES, OTHER, ROUTER, AltairChart
+from mpd2.present.charts.kit.style import OTHER, ROUTER, AltairChart
 from mpd2.study.definition import ABLATIONS, CONDITIONS, TARGETS
 
 FULL, BUDGET = "full", "budget"  # the condition nothing is taken from, and the study of budgets
@@ -18,14 +20,14 @@ KINDS = {"DeferSoft": "soft: mean probability", "DeferHard": "hard: cases sent"}
 
 
 def condition_name(name: str, budget: bool = False) -> str:
-    """A condition in words; among budgets the full objective is the one with its own target.
+    r"""A condition in words; among budgets the full objective is the one with its own target.
 
     >>> condition_name("no-gsdp"), condition_name("al25"), condition_name("full", budget=True), condition_name("noal")
-    ('without GSDP', 'budget 25 %', 'budget 70 %', 'no budget')
+    ('without GSDP', 'budget 25\xa0%', 'budget 70\xa0%', 'no budget')
     """
     target = TARGETS.get(name)
     if target is not None and (budget or name != FULL):
-        return f"budget {target:.0%}".replace("%", " %")
+        return f"budget {percent(target, 0)}"
     return "no budget" if name in TARGETS and name != FULL else CONDITIONS[name].title
 
 
@@ -47,14 +49,14 @@ def levels(rows: pd.DataFrame, metric: str) -> AltairChart:
 
     `rows`: a table of the ablations.
     """
-    name = METRIC_NAMES[metric]
+    name = label_of(metric)
     return forest(_marked(rows[rows["metric"] == metric], "method"), name, "Mean over seeds; hollow: in the paper")
 
 
 @drawn_once
 def effects(rows: pd.DataFrame) -> AltairChart:
     """What each condition changes in a metric, seed by seed. `rows`: as `effects_of` gives them."""
-    name, against = METRIC_NAMES[rows["metric"].iloc[0]], condition_name(rows["second"].iloc[0])
+    name, against = label_of(rows["metric"].iloc[0]), condition_name(rows["second"].iloc[0])
     shaped = _marked(rows.rename(columns={"difference": "value"}), "first")
     return forest(shaped, f"{name}, less {against.lower()}", f"Change against {against.lower()}", zero=True)
 

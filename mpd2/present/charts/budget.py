@@ -11,9 +11,10 @@ import pandas as pd
 import pyarrow as pa
 
 from mpd2.evaluation.intervals import Estimate
+from mpd2.evaluation.metrics import label_of
 from mpd2.present.charts.ablations import condition_name
 from mpd2.present.charts.kit.drawing import Drawing, drawn_once
-from mpd2.present.charts.kit.style import ALARM, METRIC_NAMES, OTHER, READER, ROUTER, AltairChart
+from mpd2.present.charts.kit.style import ALARM, OTHER, READER, ROUTER, AltairChart
 
 MARKER, LOAD = "marker", "load"  # names of data that move
 NOW, BEFORE = "now", "before"
@@ -133,7 +134,7 @@ def _load(names: list[str], most: int) -> AltairChart:
 
 def _named(expression: str) -> str:
     """The metric's name in words, as a Vega expression."""
-    return " : ".join([*(f"{expression} == '{key}' ? '{METRIC_NAMES[key]}'" for key in LINES), "''"])
+    return " : ".join([*(f"{expression} == '{key}' ? '{label_of(key)}'" for key in LINES), "''"])
 
 
 def _holding(drawing: Drawing, name: str, rows: pa.Table) -> Drawing:

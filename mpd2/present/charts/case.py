@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from mpd2.core.text import decimal, percent
 from mpd2.evaluation.explain import BEYOND, INSIDE, OUTSIDE
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.style import AI, ALARM, OTHER, READER, ROUTER, AltairChart
@@ -104,7 +105,7 @@ def input_ranges(ranges: pd.DataFrame) -> AltairChart:
         zero=0.0,
         one=1.0,
         shown=ranges["place"].clip(-EDGE, 1 + EDGE),
-        text=[f"{value:.2f}" for value in ranges["value"]],
+        text=[decimal(value, 2) for value in ranges["value"]],
     )
     flags = [flag for flag in FLAGS if (rows["flag"] == flag).any()]
     base = alt.Chart(rows).encode(y=alt.Y("input:N", sort=order, title=None, axis=_EVERY_NAME))
@@ -147,8 +148,8 @@ def attribution_bars(rows: pd.DataFrame) -> AltairChart:
     names = list(towards)
     rows = rows.assign(
         towards=np.where(rows["adds"] >= 0, *names),
-        named=[f"{name} = {value:.2f}" for name, value in zip(rows["input"], rows["value"], strict=True)],
-        text=[f"{adds:+.2f}" for adds in rows["adds"]],
+        named=[f"{name} = {decimal(value, 2)}" for name, value in zip(rows["input"], rows["value"], strict=True)],
+        text=[decimal(adds, 2, signed=True) for adds in rows["adds"]],
         end=np.where(rows["adds"] >= 0, rows["most"], rows["least"]),
     )
     order = rows.sort_values("adds", key=np.abs, ascending=False)["named"].tolist()
@@ -179,7 +180,7 @@ def _labelled(actions: pd.DataFrame) -> pd.DataFrame:
     is_ai = actions["action"] == "ai"
     kind = np.where(is_ai, "AI", np.where(actions["available"], "reader", "not available"))
     text = [
-        f"{100 * share:.0f} %, cost {cost:.2f}" if there else "not available"
+        f"{percent(share, 0)}, cost {decimal(cost, 2)}" if there else "not available"
         for share, cost, there in zip(actions["share"], actions["expected_cost"], actions["available"], strict=True)
     ]
     rows = actions.assign(kind=kind, text=text)

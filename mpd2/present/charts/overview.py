@@ -5,11 +5,13 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from mpd2.core.text import percent
+from mpd2.evaluation.metrics import label_of
 from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.forest import forest
 from mpd2.present.charts.kit.style import AI as AI_MARK
-from mpd2.present.charts.kit.style import METRIC_NAMES, OTHER, ROUTER, AltairChart, mark_of, method_scales
+from mpd2.present.charts.kit.style import OTHER, ROUTER, AltairChart, mark_of, method_scales
 from mpd2.study.claims import AI
 
 
@@ -20,7 +22,7 @@ def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> AltairC
     `plane`: the rows of one score and one cost of `curves.tradeoff`. Named are the AI and the active run, as names of
     all on the front would cover each other; `printed` adds what the paper prints, hollow.
     """
-    score, cost = METRIC_NAMES[plane["score"].iloc[0]], METRIC_NAMES[plane["cost"].iloc[0]]
+    score, cost = label_of(plane["score"].iloc[0]), label_of(plane["cost"].iloc[0])
     colour, shape = method_scales(plane["method"].tolist(), active)
     base = alt.Chart(plane).encode(
         x=alt.X("cost_value:Q", title=f"{cost} (less is better)", scale=alt.Scale(zero=False, padding=25)),
@@ -76,8 +78,8 @@ def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> AltairC
 def front_in_words(plane: pd.DataFrame) -> str:
     """Who is on the front, from cheap to dear, and in how many resamples."""
     front = plane[plane["on_front"]].sort_values("cost_value")
-    told = [f"{title} ({share:.0%})" for title, share in zip(front["title"], front["front_share"], strict=True)]
-    return f"On the front, and in how many resamples: {', '.join(told)}.".replace("%", "\N{NO-BREAK SPACE}%")
+    told = [f"{title} ({percent(share, 0)})" for title, share in zip(front["title"], front["front_share"], strict=True)]
+    return f"On the front, and in how many resamples: {', '.join(told)}."
 
 
 @drawn_once
@@ -86,7 +88,7 @@ def differences(paired: pd.DataFrame, active: str) -> AltairChart:
 
     `paired`: the rows of one metric of `tables.paired` that have the active run as reference.
     """
-    metric = METRIC_NAMES[paired["metric"].iloc[0]]
+    metric = label_of(paired["metric"].iloc[0])
     marks = [mark_of(method, active) for method in paired["method"]]
     rows = paired.rename(columns={"difference": "value"}).assign(
         colour=[mark.colour for mark in marks], shape=[mark.shape for mark in marks]

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from scipy.optimize import isotonic_regression
 
+from mpd2.core.text import decimal, interval
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.style import OTHER, mark_of, method_scales
 
@@ -88,7 +89,7 @@ def in_words(rows: pd.DataFrame, active: str) -> str:
     last = rows[rows["stratum"] == rows["stratum"].max()].set_index("method")
     named = [active, *(method for method in last.index if method != active and mark_of(method, active) != OTHER)]
     told = [
-        f"{row['title']} {row['value']:.3f} ({row['low']:.3f} to {row['high']:.3f})"
+        f"{row['title']} {decimal(row['value'])} ({interval(row['low'], row['high'])})"
         for row in (last.loc[method] for method in named if method in last.index)
     ]
     return f"Clinical cost in the hardest of {rows['stratum'].max()} strata: {', '.join(told)}."

@@ -5,10 +5,11 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from mpd2.evaluation.metrics import label_of
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.forest import forest
 from mpd2.present.charts.kit.style import AI as AI_MARK
-from mpd2.present.charts.kit.style import CATEGORIES, METRIC_NAMES, AltairChart, mark_of
+from mpd2.present.charts.kit.style import CATEGORIES, AltairChart, mark_of
 from mpd2.study.resplits import AI
 
 HEIGHT = 380
@@ -17,7 +18,7 @@ HEIGHT = 380
 @drawn_once
 def resplits(rows: pd.DataFrame, metric: str, active: str) -> AltairChart:
     """One metric of every method over resplits, with its interval. `rows`: the table of resplits, all cases."""
-    name = METRIC_NAMES[metric]
+    name = label_of(metric)
     shown = rows[rows["metric"] == metric].sort_values("value", kind="stable")
     return forest(_marked(shown, active), name, f"Mean {name} over resplits")
 
@@ -25,7 +26,7 @@ def resplits(rows: pd.DataFrame, metric: str, active: str) -> AltairChart:
 @drawn_once
 def rivals(rows: pd.DataFrame, metric: str, active: str, against: str) -> AltairChart:
     """What every method has more than one of them, resplit by resplit. `rows`: the table of rivals."""
-    name = METRIC_NAMES[metric]
+    name = label_of(metric)
     shown = rows[rows["metric"] == metric].rename(columns={"difference": "value"}).sort_values("value", kind="stable")
     return forest(_marked(shown, active), f"{name}, less {against}", f"Difference from {against}", zero=True)
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from mpd2.evaluation.metrics import label_of
 from mpd2.present.charts.kit.forest import forest
-from mpd2.present.charts.kit.style import METRIC_NAMES, AltairChart, mark_of
+from mpd2.present.charts.kit.style import AltairChart, mark_of
 
 
 def against(paired: pd.DataFrame, title: str) -> AltairChart:
@@ -13,7 +14,7 @@ def against(paired: pd.DataFrame, title: str) -> AltairChart:
 
     `paired`: the rows of one metric and reference of `tables.paired`.
     """
-    metric = METRIC_NAMES[paired["metric"].iloc[0]]
+    metric = label_of(paired["metric"].iloc[0])
     marks = [mark_of(method, "") for method in paired["method"]]
     rows = paired.rename(columns={"difference": "value"}).assign(
         colour=[mark.colour for mark in marks], shape=[mark.shape for mark in marks]

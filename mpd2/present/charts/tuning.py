@@ -5,12 +5,12 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from mpd2.evaluation.metrics import label_of
 from mpd2.present.charts.kit.drawing import drawn_once
-from mpd2.present.charts.kit.style import METRIC_NAMES, OTHER, ROUTER, AltairChart
+from mpd2.present.charts.kit.style import OTHER, ROUTER, AltairChart
 
 HEIGHT = 340
 BEST = 0.1  # share of trials that stand out
-NAMES = METRIC_NAMES | {"AUPRC": "AUPRC", "Violation": "excess over the budget"}
 
 
 @drawn_once
@@ -27,8 +27,8 @@ def history(rows: pd.DataFrame) -> AltairChart:
 @drawn_once
 def front(rows: pd.DataFrame, score: str, cost: str) -> AltairChart:
     """Trials by a score and a cost; those nobody beats in both stand out. `rows`: as `tuning.tables.front`."""
-    x = alt.X(f"{cost}:Q", title=f"{NAMES[cost]}, val (less is better)", scale=alt.Scale(zero=False, padding=15))
-    y = alt.Y(f"{score}:Q", title=f"{NAMES[score]}, val (more is better)", scale=alt.Scale(zero=False, padding=15))
+    x = alt.X(f"{cost}:Q", title=f"{label_of(cost)}, val (less is better)", scale=alt.Scale(zero=False, padding=15))
+    y = alt.Y(f"{score}:Q", title=f"{label_of(score)}, val (more is better)", scale=alt.Scale(zero=False, padding=15))
     told = ["trial:Q", *(alt.Tooltip(f"{name}:Q", format=".3f") for name in (score, cost, "Score"))]
     base = alt.Chart(rows)
     line = base.transform_filter("datum.on_front").mark_line(

@@ -9,11 +9,11 @@ from datetime import date
 import numpy as np
 import pandas as pd
 
+from mpd2.core.text import GAP, decimal, interval, percent, percent_interval
 from mpd2.evaluation.evidence import Evidence
-from mpd2.evaluation.intervals import LEVEL, RESAMPLES, Estimate
-from mpd2.evaluation.metrics import load_of
-from mpd2.present.charts.kit.style import METRIC_NAMES
-from mpd2.present.words.answer import KeyNumber, best_other, errors, figure, headline, key_numbers, level, span
+from mpd2.evaluation.intervals import LEVEL, RESAMPLES
+from mpd2.evaluation.metrics import METRICS, load_of
+from mpd2.present.words.answer import KeyNumber, best_other, errors, headline, key_numbers, level
 from mpd2.study.claims import AI
 from mpd2.study.tables import StudyTables
 
@@ -80,16 +80,12 @@ def brief(evidence: Evidence, tables: Mapping[str, pd.DataFrame], active: str, s
 def _methods(overall: pd.DataFrame) -> pd.DataFrame:
     values = overall.pivot(index="title", columns="metric", values="value").sort_values("TotalCost")
     total = overall[overall["metric"] == "TotalCost"].set_index("title").loc[values.index]
-    words = pd.DataFrame({_heading(name): [figure(name, value) for value in values[name]] for name in COMPARED})
-    ends = total[["value", "low", "high"]].to_numpy(float)
-    words["95 % interval"] = [span("TotalCost", Estimate(*three)) for three in ends]
+    words = pd.DataFrame(
+        {METRICS[name].heading: [METRICS[name].shown(value) for value in values[name]] for name in COMPARED}
+    )
+    words["95 % interval"] = [interval(low, high) for low, high in total[["low", "high"]].to_numpy(float)]
     words.insert(0, "Method", values.index)
     return words
-
-
-def _heading(metric: str) -> str:
-    name = METRIC_NAMES[metric]
-    return name[0].upper() + name[1:]
 
 
 def _cohorts(figures: StudyTables, active: str) -> pd.DataFrame:
@@ -115,9 +111,9 @@ def _spread(figures: StudyTables, active: str, load: pd.DataFrame) -> str:
     busiest = level(figures, active, "Top1")
     effective = figures.of("collapse", metric="NEff")[active]
     return (
-        f"The busiest reader gives {figure('Top1', busiest.value)} of all readings (95 % interval "
-        f"{span('Top1', busiest)}); the load amounts to {effective.value:.1f} equally busy readers "
-        f"({effective.low:.1f} to {effective.high:.1f}) of {len(load)}."
+        f"The busiest reader gives {percent(busiest.value, 1)} of all readings (95{GAP}% interval "
+        f"{percent_interval(busiest.low, busiest.high)}); the load amounts to {decimal(effective.value, 1)} equally "
+        f"busy readers ({interval(effective.low, effective.high, 1)}) of {len(load)}."
     )
 
 

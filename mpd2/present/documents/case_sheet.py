@@ -8,9 +8,9 @@ from typing import Any
 import pandas as pd
 
 from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.text import decimal, percent
 from mpd2.evaluation.explain import INPUT_NAMES
 from mpd2.present.documents.briefing import Stamp
-from mpd2.present.words.case import percent
 
 WARNING = "Research software, not a medical device."
 
@@ -20,7 +20,7 @@ def case_sheet(case: Cohort, actions: pd.DataFrame, story: str, note: str, stamp
     parts = {
         f"Case {case.ids[0]}": [str(stamp), story],
         "Done with it": [_done(actions)],
-        "What was known": [f"{INPUT_NAMES[name]}: {case.column(name)[0]:.3f}" for name in STATE],
+        "What was known": [f"{INPUT_NAMES[name]}: {decimal(case.column(name)[0])}" for name in STATE],
         "Who could decide": [_action(row) for row in actions.to_dict("records")],
         "Note": [note.strip() or "none"],
         "Mind": [WARNING],
@@ -31,10 +31,10 @@ def case_sheet(case: Cohort, actions: pd.DataFrame, story: str, note: str, stamp
 def _done(actions: pd.DataFrame) -> str:
     chosen = actions[actions["chosen"]].iloc[0]
     what = "Left to the AI" if chosen["action"] == "ai" else f"Sent to {chosen['who']}"
-    return f"{what}; expected cost {chosen['expected_cost']:.3f}; votes for it: {chosen['votes']}."
+    return f"{what}; expected cost {decimal(chosen['expected_cost'])}; votes for it: {chosen['votes']}."
 
 
 def _action(row: dict[Hashable, Any]) -> str:
     if not row["available"]:
         return f"{row['who']}: not available"
-    return f"{row['who']}: {percent(row['share'])} of the decision, expected cost {row['expected_cost']:.3f}"
+    return f"{row['who']}: {percent(row['share'], 0)} of the decision, expected cost {decimal(row['expected_cost'])}"

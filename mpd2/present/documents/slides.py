@@ -19,6 +19,7 @@ from pptx.slide import Slide
 from pptx.text.text import TextFrame
 from pptx.util import Inches, Pt
 
+from mpd2.core.text import interval
 from mpd2.present.charts.kit.style import OTHER, READER, Mark, mark_of
 from mpd2.present.charts.overview import front_in_words
 from mpd2.present.documents.briefing import Briefing
@@ -133,7 +134,7 @@ def _cohorts(deck: Deck, briefing: Briefing) -> None:
     frame = _box(slide, MARGIN, BOTTOM - 0.85, WIDTH - 2 * MARGIN, 0.9)
     for place, (method, title) in enumerate(titles.items()):
         own = rows[rows["method"] == method].to_dict("records")
-        ends = ", ".join(f"{row['cohort']} {row['low']:.3f} to {row['high']:.3f}" for row in own)
+        ends = ", ".join(f"{row['cohort']} {interval(row['low'], row['high'])}" for row in own)
         _write(frame, f"95 % intervals of {title}: {ends}.", size=12, colour=FAINT, new=place > 0, after=0)
 
 

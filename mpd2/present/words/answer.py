@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mpd2.core.text import GAP, decimal, interval, typeset
 from mpd2.evaluation.intervals import Estimate
-from mpd2.evaluation.metrics import BETTER
+from mpd2.evaluation.metrics import METRICS
 from mpd2.methods import NOT_DEPLOYABLE
-from mpd2.present.charts.kit.style import METRIC_NAMES
 from mpd2.study.claims import AI
 from mpd2.study.tables import StudyTables
 
@@ -22,12 +22,6 @@ LABELS = {
     "Top1": "Busiest reader",
 }
 """The key numbers, in their order."""
-
-GAP = "\N{NO-BREAK SPACE}"
-
-SHARES = frozenset({"Sens", "Spec", "Defer", "Top1"})  # told in per cent
-DIRECTION = {"Top1": -1} | {name: BETTER[name] for name in ("TotalCost", "ClinicalCost", "Sens")}
-"""1 where more is better, -1 where less is; a share of cases deferred is neither good nor bad by itself."""
 
 ERRORS = {
     "Spec": ("specificity", "there are fewer false alarms", "there are more false alarms"),
@@ -81,18 +75,21 @@ def headline(figures: StudyTables, run: str) -> str:
     n = f"n = {figures.tables['overall']['n'].max()}"
     if not sent > 0:
         cost = level(figures, run, "ClinicalCost")
-        told = f"{figure('ClinicalCost', cost.value)} (95{GAP}% interval {span('ClinicalCost', cost)}, {n})"
-        return f"No case is sent to a reader: the AI decides alone, at a clinical cost of {told}."
+        ends = f"95{GAP}% interval {interval(cost.low, cost.high)}"
+        return (
+            "No case is sent to a reader: the AI decides alone, "
+            f"at a clinical cost of {decimal(cost.value)} ({ends}, {n})."
+        )
     clinical, total = (difference(figures, run, AI, metric) for metric in ("ClinicalCost", "TotalCost"))
     sending = "With the answers in hand, which no clinic has, sending" if run in NOT_DEPLOYABLE else "Sending"
     does = _if_sure(clinical, "cuts clinical cost", "raises clinical cost", "does not clearly change clinical cost,")
     pays = _if_sure(total, "it pays", "it does not pay", "too close to call")
     return (
-        f"{sending} {figure('Defer', sent)} of cases to a reader {does} {_moved(figures, run, 'ClinicalCost')} "
-        f"(difference {change('ClinicalCost', clinical)}, 95{GAP}% interval "
-        f"{span('ClinicalCost', clinical, signed=True)}, {n}). With the readers' fees, total cost goes "
-        f"{_moved(figures, run, 'TotalCost')} ({change('TotalCost', total)}, "
-        f"{span('TotalCost', total, signed=True)}): {pays}."
+        f"{sending} {METRICS['Defer'].shown(sent)} of cases to a reader {does} {_moved(figures, run, 'ClinicalCost')} "
+        f"(difference {decimal(clinical.value, signed=True)}, 95{GAP}% interval "
+        f"{interval(clinical.low, clinical.high, signed=True)}, {n}). With the readers' fees, total cost goes "
+        f"{_moved(figures, run, 'TotalCost')} ({decimal(total.value, signed=True)}, "
+        f"{interval(total.low, total.high, signed=True)}): {pays}."
     )
 
 
@@ -117,15 +114,18 @@ def key_numbers(figures: StudyTables, run: str) -> list[KeyNumber]:
     """The five numbers of a run."""
     others = dict.fromkeys(name for name in (AI, best_other(figures, run)) if name != run)
     numbers = []
-    for metric, label in LABELS.items():
-        told = level(figures, run, metric)
-        apart = {figures.titles[other]: difference(figures, run, other, metric) for other in others}
-        differences = [
-            Difference(title, change(metric, more), span(metric, more, signed=True), _sense(metric, more))
+    for name, label in LABELS.items():
+        metric, own = METRICS[name], level(figures, run, name)
+        apart = {figures.titles[other]: difference(figures, run, other, name) for other in others}
+        differences = tuple(
+            Difference(
+                title, metric.change(more.value), metric.interval(more.low, more.high, signed=True), sense(name, more)
+            )
             for title, more in apart.items()
             if not np.isnan(more.value)
-        ]
-        numbers.append(KeyNumber(metric, label, figure(metric, told.value), span(metric, told), tuple(differences)))
+        )
+        ends = metric.interval(own.low, own.high)
+        numbers.append(KeyNumber(name, label, metric.shown(own.value), ends, differences))
     return numbers
 
 
@@ -145,59 +145,17 @@ def difference(figures: StudyTables, run: str, other: str, metric: str) -> Estim
 
 
 def in_words(finding: str) -> str:
-    """What a finding says, without the short names of metrics and budgets.
+    r"""What a finding says, without the short names of metrics and budgets.
 
     >>> in_words("Without both: Top1 -0.1, HHI +0.2; AL25 loses F1")
-    "Without both: busiest reader's share −0.1, concentration (HHI) +0.2; budget 25 % loses F1"
+    "Without both: busiest reader's share −0.1, concentration (HHI) +0.2; budget 25\xa0% loses F1"
     """
-    text = re.sub(r"\b\w+\b", lambda word: METRIC_NAMES.get(word[0], word[0]), finding)
-    text = re.sub(r"\bAL(\d+)\b", r"budget \1 %", text)
-    text = re.sub(r"(?<=\d)%", f"{GAP}%", text)
-    return re.sub(r"-(?=\d)", "−", text)
-
-
-def figure(metric: str, value: float) -> str:
-    """A value as shown.
-
-    >>> figure("TotalCost", 0.1784), figure("Defer", 0.3891), figure("Top1", float("nan"))
-    ('0.178', '38.9\xa0%', '–')
-    """
-    if np.isnan(value):
-        return "–"
-    return f"{_digits(metric, value)}{f'{GAP}%' if metric in SHARES else ''}"
-
-
-def change(metric: str, more: Estimate) -> str:
-    """A difference as shown; shares differ by points.
-
-    >>> change("TotalCost", Estimate(-0.194, -0.21, -0.17)), change("Sens", Estimate(0.021, 0.0, 0.04))
-    ('−0.194', '+2.1 points')
-    """
-    return f"{_digits(metric, more.value, signed=True)}{' points' if metric in SHARES else ''}"
-
-
-def span(metric: str, told: Estimate, signed: bool = False) -> str:
-    """The interval of a figure or, signed, of a difference.
-
-    >>> span("TotalCost", Estimate(0.178, 0.163, 0.193)), span("Sens", Estimate(-0.02, -0.04, 0.0), signed=True)
-    ('0.163 to 0.193', '−4.0 to 0.0')
-    """
-    if np.isnan(told.low):
-        return ""
-    ends = " to ".join(_digits(metric, end, signed) for end in (told.low, told.high))
-    return ends if signed or metric not in SHARES else f"{ends}{GAP}%"
-
-
-def _digits(metric: str, value: float, signed: bool = False) -> str:
-    """Three decimals of a cost, one of a per cent, with a true minus and no sign of zero."""
-    scale, places = (100, 1) if metric in SHARES else (1, 3)
-    rounded = round(scale * value, places) + 0.0
-    sign = "+" if signed and rounded > 0 else ""
-    return f"{sign}{rounded:.{places}f}".replace("-", "−")
+    text = re.sub(r"\b\w+\b", lambda word: METRICS[word[0]].label if word[0] in METRICS else word[0], finding)
+    return typeset(re.sub(r"\bAL(\d+)\b", r"budget \1%", text))
 
 
 def _moved(figures: StudyTables, run: str, metric: str) -> str:
-    ends = (figure(metric, level(figures, name, metric).value) for name in (AI, run))
+    ends = (METRICS[metric].shown(level(figures, name, metric).value) for name in (AI, run))
     return "from {} to {}".format(*ends)
 
 
@@ -206,8 +164,9 @@ def _if_sure(more: Estimate, below: str, above: str, unsure: str) -> str:
     return below if more.high < 0 else above if more.low > 0 else unsure
 
 
-def _sense(metric: str, more: Estimate) -> str:
-    if metric not in DIRECTION:
+def sense(metric: str, more: Estimate) -> str:
+    """Whether a difference is for the better, beyond chance; empty where the metric is no merit."""
+    merit = METRICS[metric].merit
+    if not merit:
         return ""
-    below, above = (WORSE_WORD, BETTER_WORD) if DIRECTION[metric] > 0 else (BETTER_WORD, WORSE_WORD)
-    return _if_sure(more, below, above, CHANCE_WORD)
+    return _if_sure(more if merit > 0 else -more, WORSE_WORD, BETTER_WORD, CHANCE_WORD)

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from mpd2.core.costs import Costs
+from mpd2.core.text import GAP
 from mpd2.evaluation.intervals import Estimate
-from mpd2.evaluation.metrics import BETTER
+from mpd2.evaluation.metrics import METRICS
 from mpd2.planning.budget_sweep import SHOWN, STEPS, BudgetSweep, Estimates, rounded
-from mpd2.planning.dayplan import SOFT, Judged, difference
-from mpd2.present.words.answer import BETTER_WORD, CHANCE_WORD, GAP, WORSE_WORD, change, figure, span
+from mpd2.planning.dayplan import Judged, difference
+from mpd2.present.words.answer import sense
 
 CELL, LINE = "\t", "\n"
 Texts = list[str]
@@ -22,9 +23,9 @@ def figures_at(figures: Mapping[str, Estimate], sent: int, readings: int | None)
     """Value, interval, and what else there is to say, of each number; `readings` where they may differ from cases."""
     texts = []
     for metric in SHOWN:
-        told, known = figures[metric], _as_share(metric)
+        told, known = figures[metric], METRICS[metric]
         more = f"{readings} readings of {sent} cases" if metric == "Defer" and readings is not None else ""
-        texts += [figure(known, told.value), f"95{GAP}% {span(known, told)}", more]
+        texts += [known.shown(told.value), f"95{GAP}% {known.interval(told.low, told.high)}", more]
     return texts
 
 
@@ -34,8 +35,9 @@ def changes_at(more: Mapping[str, Estimate] | None) -> Texts:
         return ["no change", "", ""] * len(SHOWN)
     texts = []
     for metric in SHOWN:
-        told, known = more[metric], _as_share(metric)
-        texts += [f"Δ {change(known, told)}", span(known, told, signed=True), _sense(metric, told)]
+        told, known = more[metric], METRICS[metric]
+        ends = known.interval(told.low, told.high, signed=True)
+        texts += [f"Δ {known.change(told.value)}", ends, sense(metric, told)]
     return texts
 
 
@@ -70,15 +72,3 @@ def _known(figures: Mapping[str, Estimate], costs: Costs) -> dict[str, Estimate]
     """SHOWN, rounded as those of a sweep are."""
     ends = np.array([(figures[name].value, figures[name].low, figures[name].high) for name in SHOWN])  # [F, 3]
     return Estimates(*(rounded(numbers[None], costs) for numbers in ends.T)).at(0)
-
-
-def _as_share(metric: str) -> str:
-    return "Defer" if metric == SOFT else metric  # both are shares of cases
-
-
-def _sense(metric: str, more: Estimate) -> str:
-    if metric not in BETTER or metric == "Defer":  # to send more is neither good nor bad
-        return ""
-    if not (more.low > 0 or more.high < 0):
-        return CHANCE_WORD
-    return BETTER_WORD if more.value * BETTER[metric] > 0 else WORSE_WORD

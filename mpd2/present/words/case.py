@@ -7,28 +7,11 @@ import pandas as pd
 
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
+from mpd2.core.text import chance, decimal, percent
 from mpd2.training.anatomy import structural_risk
 
 SURE, FAIR = 0.9, 0.7  # least probability the AI gives its own answer
 NEAR, FAR = 1 / 3, 2 / 3  # ranks among the training cases
-
-
-def percent(share: float) -> str:
-    """A share as people write it.
-
-    >>> percent(0.314)
-    '31 %'
-    """
-    return f"{100 * share:.0f} %"
-
-
-def chance(probability: float) -> str:
-    """A probability to two digits that never claims to be certain.
-
-    >>> chance(0.873), chance(0.9997), chance(0.0)
-    ('0.87', 'over 0.99', 'under 0.01')
-    """
-    return "over 0.99" if probability > 0.99 else "under 0.01" if probability < 0.01 else f"{probability:.2f}"
 
 
 def doubtful_segmentation(case: Cohort, train: Cohort) -> bool:
@@ -61,8 +44,10 @@ def _answer(case: Cohort, anatomy: Floats) -> str:
 def _photograph(case: Cohort, train: Cohort) -> str:
     distance, quality = (_rank(case, train, name) for name in ("vim_risk_z", "quality_risk"))
     how = "close to" if distance <= NEAR else "far from" if distance >= FAR else "some way from"
-    text = f"The photograph is {how} what the AI was trained on, farther than {percent(distance)} of the training cases"
-    return text + (f", and poorer than {percent(quality)} of them." if quality >= FAR else ".")
+    text = (
+        f"The photograph is {how} what the AI was trained on, farther than {percent(distance, 0)} of the training cases"
+    )
+    return text + (f", and poorer than {percent(quality, 0)} of them." if quality >= FAR else ".")
 
 
 def _reader(actions: pd.DataFrame) -> str:
@@ -73,7 +58,7 @@ def _reader(actions: pd.DataFrame) -> str:
     asked = chosen["action"] != ai["action"]
     reader = chosen if asked else readers.sort_values("expected_cost").iloc[0]
     text = f"In such cases {reader['who']} is expected to be wrong in {_odds(reader)}, the AI in {_odds(ai)}"
-    gain, fee = ai["expected_cost"] - reader["expected_cost"], f"the fee of {reader['fee']:.2f}"
+    gain, fee = ai["expected_cost"] - reader["expected_cost"], f"the fee of {decimal(reader['fee'], 2)}"
     if gain > 0:
         return f"{text}: a reading is worth {fee}" + ("." if asked else ", yet the case stays with the AI.")
     return f"{text}: a reading is not worth {fee} by this estimate" + (", yet one is asked for." if asked else ".")

@@ -10,15 +10,13 @@ import numpy as np
 import pandas as pd
 
 from mpd2.core.memo import remembered
-from mpd2.evaluation.metrics import BETTER
-from mpd2.study.views import NOTHING, number
+from mpd2.core.text import NOTHING, brief, decimal, typeset
+from mpd2.evaluation.metrics import METRICS
 
 Columns = Mapping[tuple[str, str], str]
 """The columns in their order: cohort and metric of a figure, and the head it has."""
 
-MERIT = {name: sign for name, sign in BETTER.items() if name not in ("Defer", "Consults", "ExpertCost")} | {
-    "Top1": -1, "Top2": -1, "EntropyCollapse": -1, "Gini": -1, "NEff": 1,
-}  # fmt: skip
+MERIT = {name: metric.merit for name, metric in METRICS.items() if metric.merit}
 """Metrics by which one method is better than another, with their direction; asking readers is a means, not a merit."""
 
 BEST, TIED = "★", "≈"
@@ -56,9 +54,9 @@ def side_by_side(
     order = sorted(dict.fromkeys(rows["method"]), key=lambda name: (name in unranked, name != first))
     value, low, high, paper = (_wide(rows, column, order, columns) for column in ("value", "low", "high", "published"))
     best, tied = _best(value, low, high, columns, merit, [name for name in order if name not in unranked])
-    cells = value.map(number)
+    cells = value.map(_number)
     if intervals:
-        ends = " (" + low.map(number) + " – " + high.map(number) + ")"
+        ends = " (" + low.map(_number) + " – " + high.map(_number) + ")"
         cells += ends.where(low.notna() & (low < high), "")
     cells += np.where(best, f" {BEST}", np.where(tied, f" {TIED}", ""))
     said = paper.dropna(how="all") if printed else paper.iloc[:0]
@@ -68,7 +66,7 @@ def side_by_side(
     return SideBySide(
         titles=pd.Series([titles[key] for key in keys], keys),
         values=pd.concat([value, said]).loc[keys],
-        cells=pd.concat([cells, said.map(number)]).loc[keys],
+        cells=pd.concat([cells, said.map(_number)]).loc[keys],
         best=best.reindex(keys, fill_value=False),
     )
 
@@ -80,11 +78,15 @@ def with_difference(table: SideBySide, paired: pd.DataFrame, head: str, interval
     and the active run itself, have no difference.
     """
     apart = paired.set_index("method")[["difference", "low", "high"]].reindex(table.values.index)
-    signed = apart.map(lambda value: f"{value:+.3f}".replace("-", "−"))
+    signed = apart.map(lambda value: decimal(value, signed=True))
     cells = signed["difference"] + (" (" + signed["low"] + " – " + signed["high"] + ")" if intervals else "")
     columns = ((table.values, apart["difference"]), (table.cells, cells.where(apart["difference"].notna(), NOTHING)))
     values, words = (_second(frame, head, column) for frame, column in columns)
     return replace(table, values=values, cells=words, best=_second(table.best, head, False))
+
+
+def _number(value: float) -> str:
+    return typeset(brief(value))
 
 
 def _second(frame: pd.DataFrame, head: str, column: pd.Series[Any] | bool) -> pd.DataFrame:

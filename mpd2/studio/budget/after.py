@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from mpd2.evaluation.metrics import METRICS, label_of
 from mpd2.planning import changes, dayplan
 from mpd2.planning.day import in_words
-from mpd2.present.charts.kit.style import METRIC_NAMES
 from mpd2.studio.budget import state, texts
 from mpd2.studio.budget import store as budget_store
-from mpd2.studio.parts import method_table, widgets
+from mpd2.studio.parts import widgets
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 
@@ -30,11 +30,11 @@ def cohorts(about: Scenario) -> None:
             "sent_before": st.column_config.NumberColumn("Sent before"),
             "sent": st.column_config.NumberColumn("Sent now"),
             "share": st.column_config.NumberColumn("Share sent", format="percent"),
-            "TotalCost": _number("Total cost", COST, "TotalCost"),
+            "TotalCost": _cost("TotalCost"),
             "low": _number("95 % from", COST),
             "high": _number("to", COST),
-            "ClinicalCost": _number("Clinical cost", COST, "ClinicalCost"),
-            "ExpertCost": _number("Expert cost", COST, "ExpertCost"),
+            "ClinicalCost": _cost("ClinicalCost"),
+            "ExpertCost": _cost("ExpertCost"),
             "difference": _number("Δ total", CHANGE),
             "difference_low": _number("Δ 95 % from", CHANGE),
             "difference_high": _number("Δ to", CHANGE),
@@ -101,7 +101,7 @@ def side_by_side(about: Scenario) -> None:
     st.markdown(f"**A**: {in_words(kept, manifest)}.  \n**B**: {in_words(now, manifest)}.")
     rows = dayplan.compared(budget_store.measure(about, kept), budget_store.measure(about, now))
     widgets.data_table(
-        rows.assign(metric=rows["metric"].map(METRIC_NAMES)),
+        rows.assign(metric=rows["metric"].map(label_of)),
         key="budget_sides",
         alt_text="Every figure under A and under B, and their difference with its interval",
         columns={
@@ -144,5 +144,11 @@ def worklist(about: Scenario) -> None:
     widgets.download(rows, "worklist", label="Worklist (CSV)")
 
 
-def _number(label: str, form: str, metric: str | None = None) -> object:
-    return st.column_config.NumberColumn(label, format=form, help=method_table.HELP.get(metric or ""))
+def _number(label: str, form: str) -> object:
+    return st.column_config.NumberColumn(label, format=form)
+
+
+def _cost(name: str) -> object:
+    """A column of a cost, explained at the costs in force."""
+    metric = METRICS[name]
+    return st.column_config.NumberColumn(metric.heading, format=COST, help=metric.explained(state.now().costs))

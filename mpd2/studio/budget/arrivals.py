@@ -9,13 +9,13 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.core.errors import EmptyCohort
+from mpd2.core.text import decimal, interval, percent
 from mpd2.evaluation.curves import COSTS
+from mpd2.evaluation.metrics import METRICS
 from mpd2.planning.arrivals import can_arrive, in_many_orders
 from mpd2.planning.day import DaySetting
-from mpd2.present.charts.kit.style import METRIC_NAMES
-from mpd2.present.words.answer import GAP
 from mpd2.studio.budget import state, store
-from mpd2.studio.parts import method_table, widgets
+from mpd2.studio.parts import widgets
 from mpd2.studio.shell.scenario import Scenario
 
 ORDERS = 10
@@ -29,9 +29,8 @@ ANY_ORDER = "Nobody's places are limited and no budget is set: whatever the orde
 NOT_SO = "A mean probability, a budget for each cohort and a reserve need the whole worklist: choose none of them here."
 NO_PAST = "There are no {split} cases of these cohorts to judge by."
 COLUMNS = {"order": "Order", "sent": "Cases sent", "otherwise": "Decided otherwise", "regret": "Worth lost"}
-COST_HEADS = {name: method_table.capital(METRIC_NAMES[name]) for name in COSTS}
+COST_HEADS = {name: METRICS[name].heading for name in COSTS}
 HELP = {
-    **method_table.HELP,
     "order": "0: all cases known beforehand. Others: the same cases in an order drawn by chance.",
     "sent": "Cases a reader is asked about.",
     "otherwise": "Cases that go to somebody else, or stay, other than with all known beforehand.",
@@ -74,7 +73,9 @@ def _compare(about: Scenario, setting: DaySetting) -> None:
                 **{name: st.column_config.NumberColumn(head, help=HELP[name]) for name, head in COLUMNS.items()},
                 "regret": st.column_config.NumberColumn(COLUMNS["regret"], format="percent", help=HELP["regret"]),
                 **{
-                    name: st.column_config.NumberColumn(head, format="%.3f", help=HELP[name])
+                    name: st.column_config.NumberColumn(
+                        head, format="%.3f", help=METRICS[name].explained(setting.costs)
+                    )
                     for name, head in COST_HEADS.items()
                 },
             },
@@ -85,10 +86,10 @@ def in_words(rows: pd.DataFrame) -> str:
     """What not knowing the day beforehand costs: the first row of `in_many_orders` against the others."""
     known, orders = rows.iloc[0], rows.iloc[1:]
     cost, regret = orders["TotalCost"], orders["regret"]
-    worth = f", and loses {100 * regret.mean():.2g}{GAP}% of the plan's worth" if regret.notna().all() else ""
+    worth = f", and loses {percent(regret.mean())} of the plan's worth" if regret.notna().all() else ""
     return (
-        f"Deciding on arrival, in {len(orders)} orders of the same cases, costs {cost.mean():.3f} a case "
-        f"({cost.min():.3f} to {cost.max():.3f}){worth}; with all known beforehand it is {known['TotalCost']:.3f}."
+        f"Deciding on arrival, in {len(orders)} orders of the same cases, costs {decimal(cost.mean())} a case "
+        f"({interval(cost.min(), cost.max())}){worth}; with all known beforehand it is {decimal(known['TotalCost'])}."
     )
 
 

@@ -9,19 +9,19 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from mpd2.core.text import decimal, percent
 from mpd2.evaluation.intervals import Estimate
+from mpd2.evaluation.metrics import METRICS
 from mpd2.planning import changes
 from mpd2.planning.budget_sweep import SHOWN, STEPS, has_course
 from mpd2.planning.day import DaySetting, in_words
 from mpd2.planning.dayplan import DayPlan
 from mpd2.present.charts import budget as figures
 from mpd2.present.charts.kit.drawing import Drawing
-from mpd2.present.charts.kit.style import METRIC_NAMES
 from mpd2.present.words import budget as cards
-from mpd2.present.words.answer import GAP
 from mpd2.studio.budget import state, texts
 from mpd2.studio.budget import store as budget_store
-from mpd2.studio.parts import method_table, widgets
+from mpd2.studio.parts import widgets
 from mpd2.studio.parts.live_slider import live_slider, place_of, turn_of
 from mpd2.studio.parts.number_cards import number_cards
 from mpd2.studio.shell import store
@@ -31,7 +31,7 @@ SLIDER, PLAIN, EXACT, LIVE, PER_DAY = "budget_live", "budget_plain", "budget_exa
 """Keys of the session; the last two are names in the URL too."""
 
 CARDS, CURVE, LOAD = "budget_cards", "budget_curve", "budget_load"  # keys of what is drawn
-NAMES = [method_table.capital(METRIC_NAMES[metric]) for metric in SHOWN]
+NAMES = [METRICS[metric].heading for metric in SHOWN]
 
 
 def draw(about: Scenario) -> None:
@@ -70,7 +70,7 @@ def explain(about: Scenario) -> None:
     best, known = budget_store.optimum(about, setting), budget_store.hindsight(about, setting)
     notes = [texts.CURVE + (texts.TRAINED if budget_store.has_trained(about, setting) else texts.NO_TRAINED)]
     if best is not None and best.split != about.split:
-        notes[0] += texts.HINDSIGHT.format(told=f"{_percent(known.budget)} at {known.value:.3f}")
+        notes[0] += texts.HINDSIGHT.format(told=f"{percent(known.budget)} at {decimal(known.value)}")
     notes.append(
         texts.LOAD + (texts.LATER if budget_store.ranked_for(about, setting).continuations is not None else "")
     )
@@ -138,8 +138,8 @@ def _buttons(about: Scenario) -> None:
     best = budget_store.optimum(about, state.now())
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Own rate", icon=":material/undo:", on_click=_own_rate, args=(about,), help=texts.OWN)
-        name = "Optimum" if best is None else f"Optimum {_percent(best.budget)}"
-        told = "" if best is None else f"{best.value:.3f} at {_percent(best.budget)}"
+        name = "Optimum" if best is None else f"Optimum {percent(best.budget)}"
+        told = "" if best is None else f"{decimal(best.value)} at {percent(best.budget)}"
         st.button(
             name,
             icon=":material/star:",
@@ -153,7 +153,7 @@ def _buttons(about: Scenario) -> None:
 def _told(now: DayPlan, day: int) -> str:
     """What the place of the slider means."""
     sent, cases, limits = now.sent, len(now.decisions.label), now.setting.limits
-    kind = f"{_percent(_share(now))} {'mean probability:' if limits.soft else '='}"
+    kind = f"{percent(_share(now))} {'mean probability:' if limits.soft else '='}"
     own = "" if limits.budget is not None else ", the run's own rate"
     return f"{kind} {sent} of {cases} cases ({day * now.share:.3g} a day at {day}){own}"
 
@@ -163,7 +163,7 @@ def _numbers(about: Scenario, live: bool) -> None:
     number_cards(
         CARDS,
         names=NAMES,
-        helps=[method_table.HELP[metric] for metric in SHOWN],
+        helps=[METRICS[metric].explained(here.now.costs) for metric in SHOWN],
         **_at_rest(about),
         course=budget_store.course(about, here.before if here.moving else here.now) if live else None,
         follows=SLIDER if live else None,
@@ -240,7 +240,3 @@ def _own_rate(about: Scenario) -> None:
         state.change(setting.with_budget(float(budget_store.ranked_for(about, setting).defer.mean())))
     else:
         state.change(setting.free)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g}{GAP}%"

@@ -19,7 +19,7 @@ from mpd2.core.error_rates import ErrorRates, expected_costs
 from mpd2.core.errors import EmptyCohort, UserError
 from mpd2.core.policy import mean_policy
 from mpd2.evaluation.intervals import Estimate, observed
-from mpd2.evaluation.metrics import METRICS
+from mpd2.evaluation.metrics import COUNTED
 from mpd2.methods import continuations_of, policy_of
 from mpd2.planning import dayplan
 from mpd2.planning.budget_sweep import STEPS, BudgetSweep, course_of, has_course
@@ -172,7 +172,7 @@ def small_curves(about: Scenario) -> dict[str, list[float]]:
     days = [dayplan.make_day(known, usual.with_budget(share)) for share in np.linspace(0, 1, SPARK_POINTS)]
     counted = np.array([observed(each.tally) for each in days])  # [P, metrics]
     busiest = [each.load.max() / each.readings if each.readings else np.nan for each in days]
-    return {name: counted[:, METRICS.index(name)].tolist() for name in SPARKS} | {"Top1": busiest}
+    return {name: counted[:, COUNTED.index(name)].tolist() for name in SPARKS} | {"Top1": busiest}
 
 
 def members(about: Scenario) -> int:

@@ -9,12 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.core.cohort import UNKNOWN
+from mpd2.core.text import chance, decimal, percent
 from mpd2.evaluation import explain
 from mpd2.evaluation.explain import WORDS
 from mpd2.planning import worklist
 from mpd2.present.charts import case as figures
 from mpd2.present.words import case
-from mpd2.present.words.case import chance, percent
 from mpd2.studio.case import store
 from mpd2.studio.case.store import Facts
 from mpd2.studio.parts import widgets
@@ -91,7 +91,7 @@ def policy(facts: Facts) -> None:
         table=facts.actions,
         key="policy",
         alt_text=f"Share of the decision of the AI and every reader; {chosen['who']} is chosen with "
-        f"{percent(chosen['share'])}",
+        f"{percent(chosen['share'], 0)}",
         note=f"{RULES[facts.run.rule]} Bars: mean of {len(facts.policy.defer)} {facts.routers}; thin lines: from the "
         "least to the most of any; diamond: chosen. Beside it the expected cost under each.",
     )
@@ -130,10 +130,12 @@ def why(facts: Facts, about: Scenario) -> None:
         figures.attribution_bars(rows),
         table=rows,
         key="why",
-        alt_text=f"What each input adds to the log-odds of sending; most, {first['adds']:+.2f}, {first['input']}",
-        note=f"From {base:+.2f}, the mean of {explain.BACKGROUND} training cases, to {own:+.2f} here; above 0, sending "
-        f"is likelier than not. Thin lines: from the least to the most of any of {len(facts.policy.defer)} "
-        "routers. The AI's probability and uncertainty follow from its two scores: read the four together.",
+        alt_text="What each input adds to the log-odds of sending; most, "
+        f"{decimal(first['adds'], 2, signed=True)}, {first['input']}",
+        note=f"From {decimal(base, 2, signed=True)}, the mean of {explain.BACKGROUND} training cases, to "
+        f"{decimal(own, 2, signed=True)} here; above 0, sending is likelier than not. Thin lines: from the least to "
+        f"the most of any of {len(facts.policy.defer)} routers. The AI's probability and uncertainty follow from "
+        "its two scores: read the four together.",
     )
 
 
@@ -145,7 +147,7 @@ def changes(facts: Facts, about: Scenario) -> None:
     share = worklist.sent_from(rows["log_odds"].to_numpy(), position)
     sent = facts.chosen["action"] != "ai"
     st.markdown(
-        f"**Budget.** With the clearest cases sent first, this one is sent from a budget of {percent(share)} of the "
+        f"**Budget.** With the clearest cases sent first, this one is sent from a budget of {percent(share, 0)} of the "
         f"{len(rows)} cases of the slice on. " + ("Below that it stays with the AI." if sent else "")
     )
     order = store.stand_ins(about.run, facts.id)
@@ -225,7 +227,7 @@ def _flips(rows: pd.DataFrame, sent: bool) -> None:
         side = "above" if row["flips_at"] > row["now"] else "below"
         follows = f" (probability {chance(row['probability'])})" if row["variable"].startswith("logit") else ""
         st.markdown(
-            f"- {row['input']} {side} **{row['flips_at']:.3f}**{follows}, now {row['now']:.3f}: "
+            f"- {row['input']} {side} **{decimal(row['flips_at'])}**{follows}, now {decimal(row['now'])}: "
             f"{abs(row['change']):.2f} standard deviations"
         )
     never = len(rows) - len(found)

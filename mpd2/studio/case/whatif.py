@@ -7,13 +7,13 @@ import streamlit as st
 
 from mpd2.core.arrays import Bools
 from mpd2.core.cohort import MEASURED, STATE, Cohort
+from mpd2.core.text import capital, chance, decimal, interval
 from mpd2.evaluation import explain
 from mpd2.evaluation.explain import INPUT_NAMES
 from mpd2.present.charts import case as figures
-from mpd2.present.words.case import chance
 from mpd2.studio.case import store, view
 from mpd2.studio.case.store import Facts
-from mpd2.studio.parts import method_table, widgets
+from mpd2.studio.parts import widgets
 from mpd2.studio.shell.scenario import Scenario
 
 STARTS = {"this": "This case", "new": "A new case"}
@@ -61,13 +61,14 @@ def _edited(case: Cohort) -> Cohort:
         position = STATE.index(name)
         now = float(case.state[0, position])
         values[name] = st.slider(
-            method_table.capital(INPUT_NAMES[name]),
+            capital(INPUT_NAMES[name]),
             min(float(low[position]), now),
             max(float(high[position]), now),
             now,
             step=0.01,
             key=keys[name],
-            help=f"Training cases reach from {low[position]:.2f} to {high[position]:.2f}; here it is {now:.2f}.",
+            help=f"Training cases reach from {interval(low[position], high[position], 2)}; "
+            f"here it is {decimal(now, 2)}.",
         )
     state = explain.changed(case.state[0], values) if _differs(case, values) else case.state[0]
     available = _roster(case, keys["roster"])

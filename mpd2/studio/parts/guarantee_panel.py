@@ -5,13 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from mpd2.core.text import NOTHING, percent, typeset
 from mpd2.evaluation.guarantee import AMONG, HOLDS, TOO_FEW, cases_needed, kept_cases, promise
 from mpd2.present.words.answer import in_words
 from mpd2.studio.parts import widgets
 from mpd2.studio.shell import link, store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.sentences import ASSUMPTION, records
-from mpd2.study.views import NOTHING
 
 LEVEL = "level"
 HEADS = {
@@ -95,7 +95,7 @@ def told(rows: pd.DataFrame) -> pd.DataFrame:
             "n": rows["n"].astype(str),
             "test": column("{judged_missed:.0f} of {judged_kept:.0f} kept"),
             "judged_n": rows["judged_n"].astype(str),
-            "rate": [text.replace("%", " %") for text in column("{rate:.1%} ({low:.1%} to {high:.1%})")],
+            "rate": [typeset(text) for text in column("{rate:.1%} ({low:.1%} to {high:.1%})")],
         }
     )
 
@@ -104,7 +104,7 @@ def said(rows: pd.DataFrame, level: float, among: str) -> str:
     """The promises in a sentence."""
     given = rows.loc[rows["state"] == HOLDS, "cohort"]
     names = ", ".join(given) or "no cohort"
-    sentence = f"At most {level:.0%} missed, of {AMONG[among]}, can be promised in **{names}**."
+    sentence = f"At most {percent(level, 0)} missed, of {AMONG[among]}, can be promised in **{names}**."
     few = rows.loc[rows["state"] == TOO_FEW, "cohort"].tolist()
     if few:
         sentence += f" In {', '.join(few)} there are too few val cases: it takes {cases_needed(level)} without a miss."

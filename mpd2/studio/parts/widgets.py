@@ -9,12 +9,12 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
+from mpd2.core.text import NOTHING
 from mpd2.present.charts.kit.drawing import Drawing, finished
 from mpd2.present.charts.kit.export import MIME, Kind, render
 from mpd2.present.charts.kit.style import AltairChart
 from mpd2.present.documents.spreadsheets import to_csv
 from mpd2.studio.shell.registry import entry
-from mpd2.study.views import NOTHING
 
 WHOLE = 30  # rows of a table that is shown without a scroll bar of its own
 

@@ -11,15 +11,15 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Decisions, decided_together
 from mpd2.core.runs import load_predictions
+from mpd2.core.text import GAP, decimal, interval, percent
 from mpd2.evaluation import roster, tables
 from mpd2.evaluation.evidence import Outcome
+from mpd2.evaluation.metrics import label_of
 from mpd2.lab.jobs import grid, own_runs
 from mpd2.lab.jobs.folder import LONGEST, Workshop
 from mpd2.planning import changes
 from mpd2.present.charts import readers as reader_figures
 from mpd2.present.charts import runs as figures
-from mpd2.present.charts.kit.style import METRIC_NAMES
-from mpd2.present.words.answer import GAP
 from mpd2.present.words.side_by_side import BEST, MERIT, TIED, side_by_side
 from mpd2.studio.parts import method_table, widgets
 from mpd2.studio.retrain import texts
@@ -74,11 +74,11 @@ def beside(names: tuple[str, ...], about: Scenario, key: str, first: str) -> Non
 def paired_chart(names: tuple[str, ...], about: Scenario, reference: str, key: str) -> None:
     """How far runs are from one of them on the same cases, for a figure that can be chosen."""
     choices = [metric for metric in METRICS if metric in tables.REPORTED]
-    metric = st.selectbox("Metric", choices, format_func=METRIC_NAMES.__getitem__, key=f"{key}-metric", width=260)
+    metric = st.selectbox("Metric", choices, format_func=label_of, key=f"{key}-metric", width=260)
     rows = _paired(names, reference, about)
     rows = rows[rows["metric"] == metric]
     widgets.chart(figures.against(rows, store.run_title(reference)), table=rows, key=f"{key}-paired",
-                  alt_text=f"{METRIC_NAMES[metric]} of each run less that of {store.run_title(reference)}",
+                  alt_text=f"{label_of(metric)} of each run less that of {store.run_title(reference)}",
                   note=f"{texts.AGAINST} n = {rows['n'].max()}.")  # fmt: skip
 
 
@@ -107,10 +107,10 @@ def draw_grid(name: str, about: Scenario) -> None:
     st.subheader(f"What each cell bought: {store.run_title(name)}", anchor=False)
     judged = judged_slice(about, "grid")
     rows, changed = _grid_tables(name, judged)
-    metric = st.selectbox("Metric", grid.EFFECTS, format_func=METRIC_NAMES.__getitem__, key="grid-metric", width=260)
+    metric = st.selectbox("Metric", grid.EFFECTS, format_func=label_of, key="grid-metric", width=260)
     shown = changed[changed["metric"] == metric]
     widgets.data_table(shown.drop(columns="metric"), key="grid-effects", columns=_EFFECTS,
-                       alt_text=f"Change in {METRIC_NAMES[metric]} of each cell against the first")  # fmt: skip
+                       alt_text=f"Change in {label_of(metric)} of each cell against the first")  # fmt: skip
     columns = method_table.heads(tables.OBJECTIVE + tables.REGULARISATION[:6], tables.ALL)
     table = side_by_side(rows, columns, first=str(rows["method"].iloc[0]), merit={}, intervals=True)
     method_table.wide_table(rows, table, columns, key="grid-levels", active=str(rows["method"].iloc[0]), head="Cell",
@@ -149,12 +149,11 @@ def _difference(name: str, other: str, about: Scenario) -> str:
     """Total cost against another run, in words."""
     rows = _paired((name, other), other, about)
     (row,) = rows[rows["metric"] == "TotalCost"].to_dict("records")
-    ends = f"{row['low']:+.3f} to {row['high']:+.3f}"
-    text = (
-        f"Against {store.run_title(other)}, total cost {row['difference']:+.3f} (95{GAP}% interval {ends}; better in "
-        f"{row['favours_method']:.0%} of resamples)."
+    return (
+        f"Against {store.run_title(other)}, total cost {decimal(row['difference'], signed=True)} (95{GAP}% interval "
+        f"{interval(row['low'], row['high'], signed=True)}; better in {percent(row['favours_method'], 0)} of "
+        "resamples)."
     )
-    return text.replace("-0.", "−0.").replace("%", f"{GAP}%").replace(f"{GAP}{GAP}", GAP)
 
 
 def _changed(name: str, other: str, about: Scenario) -> None:

@@ -10,6 +10,8 @@ import streamlit as st
 from optuna.study import Study
 
 from mpd2.core.errors import UserError
+from mpd2.core.text import decimal
+from mpd2.evaluation.metrics import label_of
 from mpd2.lab.jobs import crew, orders
 from mpd2.lab.jobs.folder import ENDED, LONGEST, Search, Workshop, all_jobs
 from mpd2.lab.jobs.search import keep_preset
@@ -100,8 +102,8 @@ def _best(study: Study, its_plan: SearchPlan, trials: pd.DataFrame, place: Works
         st.caption(str(error))
         return
     (row,) = trials[trials["trial"] == best.number].to_dict("records")
-    told = " · ".join(f"{figures.NAMES.get(name, name)} {row[name]:.3f}" for name in ("TotalCost", *CRITERIA, "Defer"))
-    st.markdown(f"**The best within its budget is trial {best.number}, score {row['Score']:.4f}:** {told}")
+    told = " · ".join(f"{label_of(name)} {decimal(row[name])}" for name in ("TotalCost", *CRITERIA, "Defer"))
+    st.markdown(f"**The best within its budget is trial {best.number}, score {decimal(row['Score'], 4)}:** {told}")
     config = trial_config(best, its_plan).but(training__epochs=Config().training.epochs)
     left, right = st.columns([2, 3], vertical_alignment="bottom")
     name = left.text_input("Preset", f"{study.study_name}-best", key=f"tune:{study.study_name}:preset",

@@ -32,38 +32,6 @@ SEQUENCE = (
     "#f0f7f4", "#d6ebe2", "#b5dccc", "#8fcbb2", "#67b897", "#3fa47d", "#1f8d66", "#0f7452", "#0a5a3f", "#063f2c",
 )  # fmt: skip
 
-METRIC_NAMES = {
-    "Acc": "accuracy",
-    "Prec": "precision",
-    "F1": "F1",
-    "Sens": "sensitivity",
-    "Spec": "specificity",
-    "MCC": "MCC",
-    "Defer": "share deferred",
-    "Consults": "readings a case",
-    "ClinicalCost": "clinical cost",
-    "ExpertCost": "expert cost",
-    "TotalCost": "total cost",
-    "Routed": "cases sent",
-    "Top1": "busiest reader's share",
-    "Top2": "two busiest readers' share",
-    "EntropyCollapse": "entropy collapse",
-    "NEff": "effective readers",
-    "Gini": "Gini index",
-    "Share": "share kept by the AI",
-    "DeferSoft": "soft deferral",
-    "DeferHard": "hard deferral",
-    "HHI": "concentration (HHI)",
-    "LoadCV": "unevenness (CV)",
-    "DeadFrac": "idle readers",
-    "EffExp": "effective readers, soft",
-    "Entropy": "evenness (entropy)",
-    "Target": "target",
-    "GapSoft": "soft deferral less target",
-    "GapHard": "hard deferral less target",
-}
-"""Every metric in words, as in a sentence."""
-
 
 def mark_of(method: str, active: str) -> Mark:
     """How a method is drawn wherever it appears."""

@@ -11,12 +11,14 @@ ROUNDS ?= 20
 help:  ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-app: $(VENV)/app.stamp  ## Install what is needed and start the dashboard
+app: $(VENV)/app.stamp  ## Install what is needed, start the dashboard and print its address
 	$(PY) -m streamlit run app.py
 
 test: lint system  ## Lint, check types and run every test, those in a browser last
-	OMP_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/browser
-	OMP_NUM_THREADS=1 $(PY) -m pytest tests/browser
+	@failed=0; export OMP_NUM_THREADS=1; \
+	$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/browser || failed=1; \
+	$(PY) -m pytest tests/browser || failed=1; \
+	exit $$failed
 
 fuzz: $(VENV)/test.stamp  ## Try the properties on new random examples, ROUNDS=20 times as many as the tests do
 	for round in $$(seq $(ROUNDS)); do \

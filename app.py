@@ -1,6 +1,5 @@
 """What `streamlit run app.py` starts: warm up once, then serve the studio."""
 
-import logging
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -16,9 +15,6 @@ from mpd2.studio import warm
 
 if INSTALLED:  # what people make does not belong among the libraries; workers, who live elsewhere, are told as well
     os.environ[PLACE] = str(Path(os.environ.get(PLACE, "")).absolute())
-
-# Caches are made before the server runs, each with a warning that it is so.
-logging.getLogger("streamlit.runtime.caching.cache_data_api").setLevel(logging.ERROR)
 
 
 @asynccontextmanager

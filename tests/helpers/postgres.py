@@ -19,7 +19,7 @@ def postgres() -> Iterator[str]:
     """The URL of an empty database that is reached by a socket in its own folder and listens to no network."""
     folder = Path(mkdtemp(prefix="pg"))  # short, as the path of a socket must be, and open to its owner
     root = os.geteuid() == 0
-    become = ["runuser", "-u", OWNER, "--"] if root else []
+    become = [_binary("runuser"), "-u", OWNER, "--"] if root else []
     user = OWNER if root else pwd.getpwuid(os.geteuid()).pw_name
     if root:
         shutil.chown(folder, OWNER)
@@ -41,8 +41,9 @@ def postgres() -> Iterator[str]:
 
 
 def _binary(name: str) -> str:
-    """Debian keeps them off the path."""
-    places = sorted(Path("/usr/lib/postgresql").glob(f"*/bin/{name}"))
-    found = shutil.which(name) or (str(places[-1]) if places else None)
-    assert found, f"{name} is not installed; `make system` does it on Debian"
-    return found
+    """Debian keeps the database's programs off every path, and those of the system off some."""
+    versions = sorted(map(str, Path("/usr/lib/postgresql").glob("*/bin")), reverse=True)
+    path = os.pathsep.join([os.environ["PATH"], "/usr/sbin", "/sbin", *versions])
+    program = shutil.which(name, path=path)
+    assert program, f"{name} is not installed; `make system` does it on Debian"
+    return program

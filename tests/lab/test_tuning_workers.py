@@ -30,6 +30,12 @@ def database() -> Iterator[tuple[str, RDBStorage]]:
         yield url, storage
 
 
+def test_the_database_starts_without_sbin_on_the_path(monkeypatch):
+    monkeypatch.setenv("PATH", "/usr/bin:/bin")
+    with postgres() as url:
+        assert url.startswith("postgresql+psycopg://")
+
+
 def started(url: str) -> subprocess.Popen[bytes]:
     environment = os.environ | {"PYTHONPATH": os.pathsep.join([str(HELPERS), str(ROOT)])}
     return subprocess.Popen([sys.executable, HELPERS / "tiny_search.py", url], env=environment)

@@ -27,6 +27,9 @@ SHARE, COST, SCORE, NUMBER = "share", "cost", "score", "number"
 PLACES = {SHARE: 1, COST: 3, SCORE: 3, NUMBER: 1}
 """Decimals on screen; a share is shown in per cent."""
 
+BOUNDS = {SHARE: (0.0, 1.0), COST: (0.0, np.inf), SCORE: (0.0, 1.0), NUMBER: (0.0, np.inf)}
+EITHER_SIGN = (-np.inf, np.inf)
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -38,6 +41,12 @@ class Metric:
     unit: str
     help: str  # a sentence; {missed} and {alarm} stand for what the two errors cost
     effort: bool = False  # readers' time and fees: less is cheaper, but it is a means and no merit
+    own_bounds: tuple[float, float] | None = None  # where they are not those of its unit
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The least and the most it can be."""
+        return self.own_bounds or BOUNDS[self.unit]
 
     @property
     def merit(self) -> int:
@@ -103,7 +112,8 @@ METRICS: Mapping[str, Metric] = {
                "Readers asked about a case, on average; a case may be sent to more than one.", effort=True),
         Metric("F1", "F1", 1, SCORE, "Balance of precision and sensitivity; 1 is perfect."),
         Metric("MCC", "MCC", 1, SCORE,
-               "Correlation of answer and truth; 0 is chance, 1 is perfect. It does not flatter a rare disease."),
+               "Correlation of answer and truth; 0 is chance, 1 is perfect. It does not flatter a rare disease.",
+               own_bounds=(-1.0, 1.0)),
         Metric("Sens", "sensitivity", 1, SHARE, "Share of glaucoma cases that end with the answer glaucoma."),
         Metric("Spec", "specificity", 1, SHARE, "Share of healthy cases that end with the answer healthy."),
         Metric("Prec", "precision", 1, SHARE, "Share of the answers glaucoma that are right."),
@@ -111,7 +121,8 @@ METRICS: Mapping[str, Metric] = {
         Metric("AUPRC", "AUPRC", 1, SCORE,
                "Mean precision over all thresholds; 1 is perfect, the share of glaucoma is chance."),
         Metric("TotalGap", "difference in total cost", -1, COST,
-               "Total cost less that of the active run, on the same resampled cases; below 0 the method is cheaper."),
+               "Total cost less that of the active run, on the same resampled cases; below 0 the method is cheaper.",
+               own_bounds=EITHER_SIGN),
         Metric("Routed", "cases sent", 0, NUMBER,
                "Number of cases sent to a reader, mean over trained copies of the method.", effort=True),
         Metric("Top1", "busiest reader's share", -1, SHARE, "Share of all readings that the busiest reader gives."),
@@ -129,7 +140,8 @@ METRICS: Mapping[str, Metric] = {
         Metric("HHI", "concentration (HHI)", -1, SCORE,
                "Concentration of the soft load: 0 if it is even, 1 if one reader has all of it."),
         Metric("LoadCV", "unevenness (CV)", -1, SCORE,
-               "Spread of the soft load over readers, as a share of its mean; 0 is even."),
+               "Spread of the soft load over readers, as a share of its mean; 0 is even.",
+               own_bounds=(0.0, np.inf)),
         Metric("DeadFrac", "idle readers", -1, SHARE, "Share of readers who get less than 1 % of the soft load."),
         Metric("EffExp", "effective readers, soft", 1, NUMBER,
                "How many equally busy readers the soft load amounts to."),
@@ -137,13 +149,13 @@ METRICS: Mapping[str, Metric] = {
                "Evenness of the soft load: 1 if all readers are equally busy."),
         Metric("Target", "target", 0, SHARE, "The largest share of cases that training was told to send."),
         Metric("GapSoft", "soft deferral less target", 0, SHARE,
-               "Soft deferral less the target; below 0 the budget is kept."),
+               "Soft deferral less the target; below 0 the budget is kept.", own_bounds=(-1.0, 1.0)),
         Metric("GapHard", "hard deferral less target", 0, SHARE,
-               "Hard deferral less the target; below 0 the budget is kept."),
+               "Hard deferral less the target; below 0 the budget is kept.", own_bounds=(-1.0, 1.0)),
         Metric("Violation", "excess over the budget", -1, SHARE,
                "How far soft deferral is above its target; 0 if not."),
         Metric("Score", "score", -1, SCORE,
-               "What tuning makes small: cost, errors and excess over the budget together."),
+               "What tuning makes small: cost, errors and excess over the budget together.", own_bounds=EITHER_SIGN),
     )
 }  # fmt: skip
 """Every metric by its name, in the order in which columns are shown."""

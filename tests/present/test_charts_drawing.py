@@ -8,6 +8,7 @@ import pytest
 
 from mpd2.present.charts.kit.drawing import drawn_once, finished
 from mpd2.present.charts.kit.export import render
+from mpd2.present.charts.kit.style import CONFIG
 
 
 @pytest.fixture
@@ -20,14 +21,14 @@ def chart(rows: pd.DataFrame) -> alt.LayerChart:
     return (base.mark_point() + base.mark_text().encode(text="n:Q")).properties(title="Two", height=80)
 
 
-def test_a_drawing_says_what_altair_would(rows: pd.DataFrame) -> None:
-    assert finished(chart(rows)).to_dict() == chart(rows).to_dict()
+def test_a_drawing_says_what_altair_would_in_the_style_of_all(rows: pd.DataFrame) -> None:
+    assert finished(chart(rows)).to_dict() == chart(rows).to_dict() | {"config": CONFIG}
 
 
-def test_a_page_brings_its_own_settings_and_gets_the_data_apart(rows: pd.DataFrame) -> None:
+def test_a_page_gets_the_same_settings_and_the_data_apart(rows: pd.DataFrame) -> None:
     shown = finished(chart(rows)).on_page()
     (data,) = shown["datasets"].values()
-    assert "config" not in shown
+    assert shown["config"] == CONFIG
     assert data.to_pylist() == [
         {"title": "AI", "value": 0.25, "n": 3, "there": True},
         {"title": "router", "value": None, "n": 4, "there": False},
@@ -46,5 +47,5 @@ def test_the_same_table_is_drawn_once_and_handed_out_unchangeable(rows: pd.DataF
     first.on_page()["layer"].clear()
     first.to_dict()["datasets"].clear()
     assert draw(rows.copy()) is first
-    assert first.to_dict() == chart(rows).to_dict()
+    assert first.to_dict() == finished(chart(rows)).to_dict()
     assert draw(rows.assign(n=5)) is not first

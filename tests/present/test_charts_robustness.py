@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from charts import read
+from gallery import shipped
 from tiny_study import tiny_tables
 
 from mpd2.present.charts import robustness
@@ -57,3 +59,23 @@ def test_all_of_it_can_be_printed(tables: dict[str, pd.DataFrame]) -> None:
         robustness.recalibration(of(tables["recalibration"], cohort="refuge"), "REFUGE"),
     )
     assert all(render(drawing, "svg") for drawing in drawings)
+
+
+@pytest.mark.parametrize("cohort", ["refuge", "chaksu", "origa"])
+def test_no_interval_of_a_cost_reaches_below_zero_and_the_chart_says_which_were_cut(cohort: str) -> None:
+    rows = shipped("transfer", cohort=cohort, metric="TotalCost")
+    picture = read(robustness.transfer(rows, cohort, "studio"))
+    spans = picture.panel.spans(picture.panel.of("rule"))
+    stored = rows.set_index("title")[["low", "high"]]
+    assert {name: low for name, (low, _) in spans.items()} == pytest.approx(stored["low"].clip(lower=0).to_dict())
+    assert {name: high for name, (_, high) in spans.items()} == pytest.approx(stored["high"].to_dict())
+    said = "Intervals are cut at 0: total cost cannot be lower."
+    assert (said in picture.titles) == bool((stored["low"] < 0).any())
+
+
+def test_a_share_ends_at_all_cases() -> None:
+    rows = shipped("resplits", cohort="all", metric="Defer").assign(low=-0.1, high=1.2)
+    picture = read(robustness.resplits(rows, "Defer", "studio"))
+    ends = [end for span in picture.panel.spans(picture.panel.of("rule")).values() for end in span]
+    assert (min(ends), max(ends)) == pytest.approx((0, 1))
+    assert "Intervals are cut at 0 and 1: share deferred cannot be lower or higher." in picture.titles

@@ -5,6 +5,7 @@ import tomllib
 from itertools import pairwise
 
 import pytest
+from contrasts import PART, TEXT, contrast, luminance
 from places import ROOT
 
 from mpd2.present.charts.kit import style
@@ -12,20 +13,6 @@ from mpd2.present.charts.kit import style
 CONFIG = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 STATIC = ROOT / "mpd2" / "studio" / "static"
 SCHEMES = ("light", "dark")
-TEXT, PART = 4.5, 3.0  # WCAG AA: the least contrast of text, and of what is not text
-
-
-def luminance(colour: str) -> float:
-    """Relative luminance of #rrggbb by WCAG."""
-    parts = [int(colour[start : start + 2], 16) / 255 for start in (1, 3, 5)]
-    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
-    return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-
-def contrast(one: str, other: str) -> float:
-    """Contrast ratio by WCAG, 1 to 21."""
-    darker, lighter = sorted((luminance(one), luminance(other)))
-    return (lighter + 0.05) / (darker + 0.05)
 
 
 def faded(text: str, background: str) -> str:

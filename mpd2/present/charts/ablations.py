@@ -9,7 +9,7 @@ from mpd2.core.text import percent
 from mpd2.evaluation.metrics import label_of
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.forest import forest
-from mpd2.present.charts.kit.style import OTHER, ROUTER, AltairChart
+from mpd2.present.charts.kit.style import OTHER, ROUTER, AltairChart, with_marks
 from mpd2.study.definition import ABLATIONS, CONDITIONS, TARGETS
 
 FULL, BUDGET = "full", "budget"  # the condition nothing is taken from, and the study of budgets
@@ -49,16 +49,17 @@ def levels(rows: pd.DataFrame, metric: str) -> AltairChart:
 
     `rows`: a table of the ablations.
     """
-    name = label_of(metric)
-    return forest(_marked(rows[rows["metric"] == metric], "method"), name, "Mean over seeds; hollow: in the paper")
+    shown = _marked(rows[rows["metric"] == metric], "method")
+    title, hollow = "Mean over seeds; hollow: in the paper", ("published", "in the paper")
+    return forest(shown, label_of(metric), title, metric=metric, hollow=hollow)
 
 
 @drawn_once
 def effects(rows: pd.DataFrame) -> AltairChart:
     """What each condition changes in a metric, seed by seed. `rows`: as `effects_of` gives them."""
-    name, against = label_of(rows["metric"].iloc[0]), condition_name(rows["second"].iloc[0])
-    shaped = _marked(rows.rename(columns={"difference": "value"}), "first")
-    return forest(shaped, f"{name}, less {against.lower()}", f"Change against {against.lower()}", zero=True)
+    label, against = label_of(rows["metric"].iloc[0]), condition_name(rows["second"].iloc[0]).lower()
+    shown = _marked(rows.rename(columns={"difference": "value"}), "first")
+    return forest(shown, f"{label}, less {against}", f"Change against {against}", zero=True)
 
 
 @drawn_once
@@ -75,33 +76,32 @@ def budget_control(rows: pd.DataFrame) -> AltairChart:
     line = alt.Chart(pd.DataFrame({"target": ends, "value": ends})).mark_line(color=OTHER.colour, strokeDash=[4, 3])
     kinds = list(KINDS.values())
     base = alt.Chart(shown).encode(
-        x=alt.X("target:Q", title="target", axis=alt.Axis(format="%", values=marks),
+        x=alt.X("target:Q", title="target", axis=alt.Axis(format="%", values=marks, tickCount=len(marks)),
                 scale=alt.Scale(zero=False, padding=12)),
         color=alt.Color("kind:N", title=None, legend=alt.Legend(orient="top", columns=1, labelLimit=0),
                         scale=alt.Scale(domain=kinds, range=[ROUTER.colour, OTHER.colour])),
     )  # fmt: skip
     shape = alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds, range=[ROUTER.shape, OTHER.shape]))
     axis = alt.Axis(format="%")
-    told = [alt.Tooltip("kind:N", title="deferral"), alt.Tooltip("target:Q", format=".0%")]
+    which = [alt.Tooltip("kind:N", title="deferral"), alt.Tooltip("target:Q", format=".0%")]
     ours = [alt.Tooltip(f"{name}:Q", title=title, format=".1%") for name, title in
-            (("value", "realised"), ("low", "interval from"), ("high", "to"))]  # fmt: skip
+            (("value", "realised"), ("low", "95 % from"), ("high", "to"))]  # fmt: skip
     layers = [
         line.encode(
             x="target:Q", y=alt.Y("value:Q", title="realised deferral", axis=axis, scale=alt.Scale(zero=False))
         ),
         base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title="realised deferral"), y2="high:Q"),
         base.mark_point(filled=True, size=90, opacity=1).encode(
-            y="value:Q", shape=shape, tooltip=[*told, *ours, alt.Tooltip("n:Q", title="seeds")]
+            y="value:Q", shape=shape, tooltip=[*which, *ours, alt.Tooltip("n:Q", title="seeds")]
         ),
         base.mark_point(filled=False, size=110, strokeWidth=1.5).encode(
             y="published:Q",
             shape=shape,
-            tooltip=[*told, alt.Tooltip("published:Q", title="in the paper", format=".1%")],
+            tooltip=[*which, alt.Tooltip("published:Q", title="in the paper", format=".1%")],
         ),
     ]
     return alt.layer(*layers).properties(title="Deferral against its target; dashed: equal", height=340)
 
 
 def _marked(rows: pd.DataFrame, name: str) -> pd.DataFrame:
-    marks = [ROUTER if condition == FULL else OTHER for condition in rows[name]]
-    return rows.assign(colour=[mark.colour for mark in marks], shape=[mark.shape for mark in marks])
+    return with_marks(rows, (ROUTER if condition == FULL else OTHER for condition in rows[name]))

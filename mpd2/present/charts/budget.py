@@ -88,9 +88,7 @@ def cost_curve(curve: pd.DataFrame, optimum: tuple[float, str] | None, trained: 
         at = alt.Chart(place).encode(x="share:Q")
         layers += [
             at.mark_rule(color=OTHER.colour, strokeDash=[4, 4], strokeWidth=1.5),
-            at.mark_text(align="left", baseline="top", dx=5, color=OTHER.colour, fontSize=12).encode(
-                y=alt.Y("top:Q"), text="name:N"
-            ),
+            at.mark_text(align="left", baseline="top", dx=5, fontSize=12).encode(y=alt.Y("top:Q"), text="name:N"),
         ]
     marker = alt.Chart(alt.NamedData(MARKER)).encode(x="share:Q", color=colour)
     is_now = alt.datum.when == NOW
@@ -126,7 +124,7 @@ def _load(names: list[str], most: int) -> AltairChart:
         base.mark_tick(color=OTHER.colour, thickness=2, size=14).encode(x=alt.X("before:Q", scale=across)),
         tick.encode(x=alt.X("at_most:Q", scale=across), tooltip=told),
         base.transform_filter("!datum.here")
-        .mark_text(align="left", dx=4, color=OTHER.colour, fontSize=11)
+        .mark_text(align="left", dx=4, fontSize=11)
         .encode(x=alt.datum(0), text=alt.value("away")),
     ]
     return alt.layer(*layers).properties(title="Who gets the work", height=AROUND + ROW * len(names))

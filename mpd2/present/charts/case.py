@@ -49,7 +49,7 @@ def eye(outline: pd.DataFrame) -> AltairChart:
         for part, colour in colours.items()
     ]
     names = pd.DataFrame({"part": ["disc", "cup"], "x": [0.0, 0.0], "y": [-0.43, 0.0]})
-    labels = alt.Chart(names).mark_text(fontSize=12, fontWeight="bold", color=OTHER.colour)
+    labels = alt.Chart(names).mark_text(fontSize=12, fontWeight="bold")
     layers.append(labels.encode(x="x:Q", y="y:Q", text="part:N"))
     # "pad" keeps the plot itself square whatever a page puts around it
     return alt.layer(*layers).properties(width=SIDE, height=SIDE, autosize="pad")
@@ -86,7 +86,7 @@ def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> 
         ],
     )
     spread = base.transform_filter("datum.available").mark_rule(color=OTHER.colour, strokeWidth=1.5)
-    text = base.mark_text(align="left", dx=6, fontSize=11, color=OTHER.colour).encode(x="most:Q", text="text:N")
+    text = base.mark_text(align="left", dx=6, fontSize=11).encode(x="most:Q", text="text:N")
     chosen = base.transform_filter("datum.chosen").mark_point(
         filled=True, shape=ROUTER.shape, color=ROUTER.colour, size=110, opacity=1
     )
@@ -137,7 +137,7 @@ def input_ranges(ranges: pd.DataFrame) -> AltairChart:
             alt.Tooltip("flag:N"),
         ],
     )
-    value = base.mark_text(dy=-12, fontSize=11, color=OTHER.colour).encode(x="shown:Q", text="text:N")
+    value = base.mark_text(dy=-12, fontSize=11).encode(x="shown:Q", text="text:N")
     return alt.layer(*bands, median, points, value).properties(height=42 * len(rows) + 90)
 
 
@@ -170,8 +170,8 @@ def attribution_bars(rows: pd.DataFrame) -> AltairChart:
     )
     spread = base.mark_rule(color=OTHER.colour, strokeWidth=1.5).encode(x="least:Q", x2="most:Q")
     text = base.encode(x="end:Q", text="text:N")
-    above = text.transform_filter("datum.adds >= 0").mark_text(align="left", dx=5, fontSize=11, color=OTHER.colour)
-    below = text.transform_filter("datum.adds < 0").mark_text(align="right", dx=-5, fontSize=11, color=OTHER.colour)
+    above = text.transform_filter("datum.adds >= 0").mark_text(align="left", dx=5, fontSize=11)
+    below = text.transform_filter("datum.adds < 0").mark_text(align="right", dx=-5, fontSize=11)
     return alt.layer(bars, spread, above, below).properties(height=32 * len(rows) + 100)
 
 

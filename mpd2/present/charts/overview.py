@@ -10,8 +10,7 @@ from mpd2.evaluation.metrics import label_of
 from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.forest import forest
-from mpd2.present.charts.kit.style import AI as AI_MARK
-from mpd2.present.charts.kit.style import OTHER, ROUTER, AltairChart, mark_of, method_scales
+from mpd2.present.charts.kit.style import OTHER, ROUTER, AltairChart, method_scales, with_method_marks
 from mpd2.study.claims import AI
 
 
@@ -52,9 +51,9 @@ def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> AltairC
             ],
         ),
         base.transform_filter((alt.datum.method == AI) & (alt.datum.method != active))
-        .mark_text(align="left", dx=9, dy=-7, fontSize=11, color=AI_MARK.colour)
+        .mark_text(align="left", dx=9, dy=-7, fontSize=11)
         .encode(text="title:N"),
-        own.mark_text(dy=-8, fontSize=11, color=ROUTER.colour).encode(y=alt.Y("score_high:Q"), text="title:N"),
+        own.mark_text(dy=-8, fontSize=11).encode(y=alt.Y("score_high:Q"), text="title:N"),
     ]
     if printed:
         layers.append(
@@ -89,10 +88,7 @@ def differences(paired: pd.DataFrame, active: str) -> AltairChart:
     `paired`: the rows of one metric of `tables.paired` that have the active run as reference.
     """
     metric = label_of(paired["metric"].iloc[0])
-    marks = [mark_of(method, active) for method in paired["method"]]
-    rows = paired.rename(columns={"difference": "value"}).assign(
-        colour=[mark.colour for mark in marks], shape=[mark.shape for mark in marks]
-    )
+    rows = with_method_marks(paired.rename(columns={"difference": "value"}), active)
     axis = f"{metric}, method less active run"
     rows = rows.assign(apart=rows["method"].isin(NOT_DEPLOYABLE)).sort_values(["apart", "value"])
     return forest(rows, axis, f"Difference in {metric} to the active run", zero=True)

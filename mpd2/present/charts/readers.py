@@ -11,13 +11,12 @@ import pandas as pd
 
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.labels import PLACES, places
-from mpd2.present.charts.kit.style import AI, ALARM, OTHER, READER, ROUTER, SEQUENCE, Mark
+from mpd2.present.charts.kit.style import AI, ALARM, DARK, INK, OTHER, READER, ROUTER, SEQUENCE, Mark
 
 SHARES = alt.Scale(domain=[0, 1])
 EVERY_LABEL = alt.Axis(labelLimit=220, labelOverlap=False)
 ROW = 22  # pixels a reader
 AROUND = 130  # pixels for title, legend and axis
-DARK_FROM = 0.55  # share of the colour scale from which text on it is white
 READER_ALONE = "reader alone"
 HEIGHT = 400
 NARROW, INNER_HEIGHT = 300, 250  # pixels at least between the axes of a chart of that height
@@ -85,7 +84,7 @@ def operating_points(points: pd.DataFrame, run: str) -> alt.LayerChart:
     labels = [
         base.transform_filter(f"datum.label == '{side}'")
         .mark_text(**place.mark())
-        .encode(text="title:N", color=alt.value(OTHER.colour))
+        .encode(text="title:N", color=alt.value(INK))
         for side, place in PLACES.items()
     ]
     title = "Sensitivity against specificity"
@@ -192,9 +191,7 @@ def kappa(rows: pd.DataFrame) -> alt.LayerChart:
     wide_enough = alt.ExprRef("width < 460 ? 0 : 1")  # on a telephone the colours have to do
     return (
         unknown.mark_rect(color=OTHER.colour, opacity=0.22)
-        + unknown.mark_text(fontSize=10, color=OTHER.colour, opacity=wide_enough).encode(
-            text=alt.Text("n:Q", format="d")
-        )
+        + unknown.mark_text(fontSize=10, opacity=wide_enough).encode(text=alt.Text("n:Q", format="d"))
         + known.mark_rect().encode(color=alt.Color("kappa:Q", scale=scale, legend=None))
         + known.mark_text(fontSize=12, dy=-6, opacity=wide_enough).encode(
             text=alt.Text("kappa:Q", format=".2f"), color=_on("kappa")
@@ -265,7 +262,8 @@ def _floor(values: pd.Series[float]) -> float:
 
 def _on(field: str) -> Any:
     """Black text on light cells, white on dark ones, in any theme: the cell is the background."""
-    return alt.when(alt.datum[field] >= DARK_FROM).then(alt.value("white")).otherwise(alt.value("black"))
+    is_dark = f"luminance(scale('color', datum['{field}'])) < {DARK}"
+    return alt.when(is_dark).then(alt.value("white")).otherwise(alt.value("black"))
 
 
 def _height(readers: Sized) -> int:

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import altair as alt
-import numpy as np
 import pandas as pd
-from scipy.optimize import isotonic_regression
 
 from mpd2.core.text import decimal, interval
 from mpd2.present.charts.kit.drawing import drawn_once
-from mpd2.present.charts.kit.style import OTHER, mark_of, method_scales
+from mpd2.present.charts.kit.labels import spread
+from mpd2.present.charts.kit.style import OTHER, AltairChart, mark_of, method_scales
 
 PICKED = "point"  # the selection: one method in one stratum
-LABEL_GAP = 0.05  # of the chart's height, below which two labels touch
+HEIGHT = 330
+LABEL_GAP = 0.06  # of the chart's height, below which two labels touch
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4], [4, 4, 1, 4])  # tell methods of one colour apart
 
 
 @drawn_once
-def risk_curves(rows: pd.DataFrame, active: str, signal: str, bands: bool = True) -> alt.LayerChart:
+def risk_curves(rows: pd.DataFrame, active: str, signal: str, bands: bool = True) -> AltairChart:
     """Clinical cost against the stratum of risk, a line a method with its band; a point can be picked.
 
     `rows`: one signal of `curves.risk_curves`; `signal`: its name as shown.
@@ -33,9 +33,9 @@ def risk_curves(rows: pd.DataFrame, active: str, signal: str, bands: bool = True
     base = alt.Chart(rows).encode(
         x=alt.X(
             "stratum:Q",
-            title=f"stratum, from least (1) to most ({strata})",
+            title=f"stratum of risk, from lowest (1) to highest ({strata})",
             scale=alt.Scale(domain=[1, strata], nice=False),
-            axis=alt.Axis(values=list(range(1, strata + 1)), format="d", grid=False),
+            axis=alt.Axis(values=list(range(1, strata + 1)), tickCount=strata, format="d", grid=False),
         ),
         color=alt.Color("method:N", scale=colour, legend=None),
     )
@@ -63,36 +63,34 @@ def risk_curves(rows: pd.DataFrame, active: str, signal: str, bands: bool = True
         )
         .add_params(picked)
     )
-    names = (
-        alt.Chart(labels(rows))
-        .mark_text(align="left", dx=10, fontSize=12)
-        .encode(
-            x=alt.X("stratum:Q"),
-            y=alt.Y("place:Q"),
-            text="title:N",
+    ends = alt.Chart(labels(rows)).encode(x="stratum:Q", y="place:Q")
+    names = [  # in the colour of text, which can be read; the mark before it is the line's
+        ends.mark_point(filled=True, size=45, opacity=1, xOffset=14).encode(
             color=alt.Color("method:N", scale=colour, legend=None),
-        )
-    )
-    layers = band + line + dots + names if bands else line + dots + names
-    return layers.properties(title=f"Clinical cost by {_lower(signal)}", height=440)
+            shape=alt.Shape("method:N", scale=shape, legend=None),
+        ),
+        ends.mark_text(align="left", dx=22, fontSize=12).encode(text="title:N"),
+    ]
+    shown = [*([band] if bands else []), line, dots, *names]
+    return alt.layer(*shown).properties(title=f"Clinical cost by {_lower(signal)}", height=HEIGHT)
 
 
 def labels(rows: pd.DataFrame) -> pd.DataFrame:
     """The last point of every line with the `place` of its name: as near as can be without one name over another."""
     last = rows[rows["stratum"] == rows["stratum"].max()].sort_values("value", kind="stable").reset_index(drop=True)
-    steps = LABEL_GAP * rows["high"].max() * np.arange(len(last))
-    return last.assign(place=isotonic_regression(last["value"].to_numpy(float) - steps).x + steps)
+    top = float(rows["high"].max())
+    return last.assign(place=spread(last["value"].to_numpy(float), LABEL_GAP * top, top))
 
 
 def in_words(rows: pd.DataFrame, active: str) -> str:
     """What the hardest stratum costs, in a sentence: the active run first, then those with a mark of their own."""
     last = rows[rows["stratum"] == rows["stratum"].max()].set_index("method")
     named = [active, *(method for method in last.index if method != active and mark_of(method, active) != OTHER)]
-    told = [
+    parts = [
         f"{row['title']} {decimal(row['value'])} ({interval(row['low'], row['high'])})"
         for row in (last.loc[method] for method in named if method in last.index)
     ]
-    return f"Clinical cost in the hardest of {rows['stratum'].max()} strata: {', '.join(told)}."
+    return f"Clinical cost in the hardest of {rows['stratum'].max()} strata: {', '.join(parts)}."
 
 
 def _lower(signal: str) -> str:

@@ -7,39 +7,40 @@ import pandas as pd
 
 from mpd2.evaluation.metrics import label_of
 from mpd2.present.charts.kit.drawing import drawn_once
-from mpd2.present.charts.kit.forest import forest
+from mpd2.present.charts.kit.forest import cut, forest
 from mpd2.present.charts.kit.style import AI as AI_MARK
-from mpd2.present.charts.kit.style import CATEGORIES, AltairChart, mark_of
+from mpd2.present.charts.kit.style import CATEGORIES, AltairChart, heading, with_method_marks
 from mpd2.study.resplits import AI
 
-HEIGHT = 380
+HEIGHT = 340
+COST = "TotalCost"
 
 
 @drawn_once
 def resplits(rows: pd.DataFrame, metric: str, active: str) -> AltairChart:
     """One metric of every method over resplits, with its interval. `rows`: the table of resplits, all cases."""
-    name = label_of(metric)
-    shown = rows[rows["metric"] == metric].sort_values("value", kind="stable")
-    return forest(_marked(shown, active), name, f"Mean {name} over resplits")
+    label = label_of(metric)
+    shown = with_method_marks(_sorted(rows[rows["metric"] == metric]), active)
+    return forest(shown, label, f"Mean {label} over resplits", metric=metric)
 
 
 @drawn_once
 def rivals(rows: pd.DataFrame, metric: str, active: str, against: str) -> AltairChart:
     """What every method has more than one of them, resplit by resplit. `rows`: the table of rivals."""
-    name = label_of(metric)
-    shown = rows[rows["metric"] == metric].rename(columns={"difference": "value"}).sort_values("value", kind="stable")
-    return forest(_marked(shown, active), f"{name}, less {against}", f"Difference from {against}", zero=True)
+    shown = _sorted(rows[rows["metric"] == metric].rename(columns={"difference": "value"}))
+    axis = f"{label_of(metric)}, less {against}"
+    return forest(with_method_marks(shown, active), axis, f"Difference from {against}", zero=True)
 
 
 @drawn_once
 def transfer(rows: pd.DataFrame, cohort: str, active: str) -> AltairChart:
-    """Total cost of every method in a cohort that is new to it; hollow: when it has learned from it.
+    """Total cost of every method in a cohort that it has not seen; hollow: when it was trained on it too.
 
     `rows`: the table of transfer, one cohort.
     """
-    shown = rows[rows["metric"] == "TotalCost"].rename(columns={"known": "published"})
-    shown = shown.sort_values("value", kind="stable")
-    return forest(_marked(shown, active), "total cost", f"With {cohort} new; hollow: known", published="known")
+    shown = with_method_marks(_sorted(rows[rows["metric"] == COST]), active)
+    title, hollow = f"Total cost with {cohort} unseen; hollow: trained on it", ("known", f"trained on {cohort} too")
+    return forest(shown, label_of(COST), title, metric=COST, hollow=hollow)
 
 
 @drawn_once
@@ -48,27 +49,21 @@ def recalibration(rows: pd.DataFrame, cohort: str) -> AltairChart:
 
     `rows`: the table of recalibration, one cohort.
     """
-    learned = rows[rows["method"] != AI]
-    alone = rows[rows["method"] == AI]
+    rows, said, _ = cut(rows, COST)
+    learned, alone = rows[rows["method"] != AI], rows[rows["method"] == AI]
     titles = learned["title"].drop_duplicates().tolist()
     ticks = sorted(rows["local"].unique().tolist())
-    base = alt.Chart(learned).encode(
-        x=alt.X(
-            "local:Q",
-            title="labelled local cases",
-            scale=alt.Scale(type="symlog", constant=10),
-            axis=alt.Axis(values=ticks, grid=False),
-        ),
-        color=alt.Color(
-            "title:N",
-            title=None,
-            scale=alt.Scale(domain=titles, range=list(CATEGORIES[: len(titles)])),
-            legend=alt.Legend(orient="top", labelLimit=0),
-        ),
+    legend = alt.Legend(orient="top", labelLimit=0, symbolOpacity=1)
+    across = alt.X(
+        "local:Q",
+        title="labelled local cases",
+        scale=alt.Scale(type="symlog", constant=10),
+        axis=alt.Axis(values=ticks, tickCount=len(ticks), grid=False, labelOverlap=False),
     )
-    above = alt.Scale(domainMin=0, clamp=True)  # no case costs less, whatever an interval over few draws says
-    cost = alt.Y("value:Q", title="total cost of a case", scale=above)
-    told = [
+    colour = alt.Scale(domain=titles, range=list(CATEGORIES[: len(titles)]))
+    base = alt.Chart(learned).encode(x=across, color=alt.Color("title:N", title=None, scale=colour, legend=legend))
+    cost = alt.Y("value:Q", title="total cost of a case")
+    tooltip = [
         alt.Tooltip("title:N", title="method"),
         alt.Tooltip("local:Q", title="local cases"),
         alt.Tooltip("value:Q", title="total cost", format=".3f"),
@@ -79,16 +74,18 @@ def recalibration(rows: pd.DataFrame, cohort: str) -> AltairChart:
     ]
     ai = alt.Chart(alone).mark_line(color=AI_MARK.colour, strokeDash=[6, 4], strokeWidth=2)
     layers = (
-        base.mark_area(opacity=0.14).encode(y=alt.Y("low:Q", title="total cost of a case", scale=above), y2="high:Q"),
-        ai.encode(x="local:Q", y="value:Q"),
+        base.mark_area(opacity=0.14).encode(y=alt.Y("low:Q", title="total cost of a case"), y2="high:Q"),
+        ai.encode(x=across, y="value:Q"),
         base.mark_line(strokeWidth=2).encode(y=cost),
         base.mark_point(filled=True, size=80, opacity=1).encode(
-            y=cost, shape=alt.Shape("title:N", title=None), tooltip=told
+            y=cost,
+            shape=alt.Shape("title:N", title=None, scale=alt.Scale(domain=titles), legend=legend),
+            tooltip=tooltip,
         ),
     )
-    return alt.layer(*layers).properties(title=f"Total cost in {cohort}; dashed: the AI alone", height=HEIGHT)
+    title = heading(f"Total cost in {cohort}; dashed: the AI alone", said)
+    return alt.layer(*layers).properties(title=title, height=HEIGHT)
 
 
-def _marked(rows: pd.DataFrame, active: str) -> pd.DataFrame:
-    marks = [mark_of(method, active) for method in rows["method"]]
-    return rows.assign(colour=[mark.colour for mark in marks], shape=[mark.shape for mark in marks])
+def _sorted(rows: pd.DataFrame) -> pd.DataFrame:
+    return rows.sort_values("value", kind="stable")

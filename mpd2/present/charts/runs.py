@@ -6,7 +6,7 @@ import pandas as pd
 
 from mpd2.evaluation.metrics import label_of
 from mpd2.present.charts.kit.forest import forest
-from mpd2.present.charts.kit.style import AltairChart, mark_of
+from mpd2.present.charts.kit.style import AltairChart, with_method_marks
 
 
 def against(paired: pd.DataFrame, title: str) -> AltairChart:
@@ -15,8 +15,5 @@ def against(paired: pd.DataFrame, title: str) -> AltairChart:
     `paired`: the rows of one metric and reference of `tables.paired`.
     """
     metric = label_of(paired["metric"].iloc[0])
-    marks = [mark_of(method, "") for method in paired["method"]]
-    rows = paired.rename(columns={"difference": "value"}).assign(
-        colour=[mark.colour for mark in marks], shape=[mark.shape for mark in marks]
-    )
+    rows = with_method_marks(paired.rename(columns={"difference": "value"}), active="")
     return forest(rows, f"{metric}, run less {title}", f"Difference in {metric} to {title}", zero=True)

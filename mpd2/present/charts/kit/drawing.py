@@ -11,7 +11,7 @@ import orjson
 import pyarrow as pa
 
 from mpd2.core.memo import remembered
-from mpd2.present.charts.kit.style import AltairChart
+from mpd2.present.charts.kit.style import CONFIG, AltairChart
 
 KEPT = 64  # charts of a kind, each a few kilobytes, or some tens of them
 Given = ParamSpec("Given")
@@ -33,14 +33,13 @@ class Drawing:
         return {**orjson.loads(self.text), "datasets": {name: rows.to_pylist() for name, rows in self.data.items()}}
 
     def on_page(self) -> dict[str, Any]:
-        """The chart for a page, whose theme takes the place of Altair's own settings."""
-        spec = orjson.loads(self.text)
-        return {**{name: part for name, part in spec.items() if name != "config"}, "datasets": dict(self.data)}
+        """The chart for a page, with its data apart."""
+        return {**orjson.loads(self.text), "datasets": dict(self.data)}
 
 
-def finished(figure: AltairChart) -> Drawing:
-    """A chart as it is now, not checked against the schema again: every part was when it was made."""
-    spec = figure.to_dict(validate=False)
+def finished(chart: AltairChart) -> Drawing:
+    """A chart as it is now in the house's style, not checked against the schema again: every part was when made."""
+    spec = {**chart.to_dict(validate=False), "config": CONFIG}
     data = {name: pa.Table.from_pylist(rows) for name, rows in spec.pop("datasets", {}).items()}
     return Drawing(orjson.dumps(spec), data)
 

@@ -5,57 +5,79 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from mpd2.present.charts.kit.style import OTHER, AltairChart
+from mpd2.evaluation.metrics import METRICS
+from mpd2.present.charts.kit.style import OTHER, AltairChart, heading
 
-ROW = 24  # height of one line
-AROUND = 110  # height of title and axis
-FEWEST = 7  # lines there is room for, so that short ones side by side are alike
+ROW, AROUND = 17, 90  # pixels of a row, and of title and axis
+FEWEST = 7  # rows there is room for, so that short charts side by side are alike
 
 
 def forest(
-    rows: pd.DataFrame, axis: str, title: str, zero: bool = False, published: str = "in the paper"
+    rows: pd.DataFrame,
+    axis: str,
+    title: str,
+    *,
+    metric: str | None = None,
+    zero: bool = False,
+    hollow: tuple[str, str] | None = None,
 ) -> AltairChart:
-    """A dot and its interval for each row, in the rows' order; where there is another figure, a hollow mark.
+    """A dot and its interval for each row, in the rows' order.
 
-    `rows`: title, value, low, high, n, colour, shape, and published where there is one (NaN where not), which is what
-    `published` says. With `zero` a line marks no difference.
+    `rows`: title, value, low, high, n, colour, shape. With a `metric` no interval reaches beyond what it can be; with
+    `zero` a line marks no difference. `hollow` is a column of other values to compare with, drawn hollow where there
+    are any, and what they are.
     """
-    order = rows["title"].tolist()
+    rows, said, bounded = cut(rows, metric) if metric else (rows, "", None)
     base = alt.Chart(rows).encode(
-        y=alt.Y(
-            "title:N",
-            sort=order,
-            title=None,
-            axis=alt.Axis(labelLimit=220, labelOverlap=False, ticks=False, domain=False),
-        )
+        y=alt.Y("title:N", sort=rows["title"].tolist(), title=None), color=alt.Color("colour:N", scale=None)
     )
-    dot = base.encode(
-        x=alt.X("value:Q", title=axis, scale=alt.Scale(zero=zero, padding=12)),
-        color=alt.Color("colour:N", scale=None),
-        tooltip=[
-            alt.Tooltip("title:N", title=" "),
-            alt.Tooltip("value:Q", title=axis, format=".3f"),
-            alt.Tooltip("low:Q", title="interval from", format=".3f"),
-            alt.Tooltip("high:Q", title="to", format=".3f"),
-            alt.Tooltip("n:Q", title="n"),
-        ],
-    )
+    scale = bounded or alt.Scale(zero=zero, padding=12)
+    shape = alt.Shape("shape:N", scale=None)
+    tooltip = [
+        alt.Tooltip("title:N", title=" "),
+        alt.Tooltip("value:Q", title=axis, format=".3f"),
+        alt.Tooltip("low:Q", title="95 % from", format=".3f"),
+        alt.Tooltip("high:Q", title="to", format=".3f"),
+        alt.Tooltip("n:Q", title="n"),
+    ]
     layers = [alt.Chart(pd.DataFrame({"at": [0.0]})).mark_rule(color=OTHER.colour).encode(x="at:Q")] if zero else []
     layers += [
-        dot.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=axis), x2="high:Q"),
-        dot.mark_point(filled=True, size=90, opacity=1).encode(shape=alt.Shape("shape:N", scale=None)),
+        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=axis, scale=scale), x2="high:Q", tooltip=tooltip),
+        base.mark_point(filled=True, size=90, opacity=1).encode(x="value:Q", shape=shape, tooltip=tooltip),
     ]
-    if "published" in rows and rows["published"].notna().any():
-        hollow = base.transform_filter("isValid(datum.published)").mark_point(filled=False, size=110, strokeWidth=1.5)
+    if hollow is not None and rows[hollow[0]].notna().any():
+        column, meaning = hollow
         layers.append(
-            hollow.encode(
-                x=alt.X("published:Q", title=axis),
-                color=alt.Color("colour:N", scale=None),
-                shape=alt.Shape("shape:N", scale=None),
+            base.transform_filter(f"isValid(datum.{column})")
+            .mark_point(filled=False, size=110, strokeWidth=1.5, opacity=1)
+            .encode(
+                x=f"{column}:Q",
+                shape=shape,
                 tooltip=[
-                    alt.Tooltip("title:N", title=published),
-                    alt.Tooltip("published:Q", title=axis, format=".3f"),
+                    alt.Tooltip("title:N", title=meaning),
+                    alt.Tooltip(f"{column}:Q", title=axis, format=".3f"),
                 ],
             )
         )
-    return alt.layer(*layers).properties(title=title, height=ROW * max(len(rows), FEWEST) + AROUND)
+    return alt.layer(*layers).properties(title=heading(title, said), height=ROW * max(len(rows), FEWEST) + AROUND)
+
+
+def cut(rows: pd.DataFrame, metric: str) -> tuple[pd.DataFrame, str, alt.Scale | None]:
+    """Rows whose intervals end where a metric does; if one was cut, a sentence that says so and a scale up to there.
+
+    Student's interval over a few resplits knows nothing of bounds and may reach below a cost of 0.
+
+    >>> rows, said, _ = cut(pd.DataFrame({"low": [-0.1, 0.2], "high": [0.3, 0.4]}), "TotalCost")
+    >>> rows["low"].tolist(), said
+    ([0.0, 0.2], 'Intervals are cut at 0: total cost cannot be lower.')
+    """
+    lowest, highest = METRICS[metric].bounds
+    low, high = rows["low"].clip(lower=lowest), rows["high"].clip(upper=highest)
+    words = {"lower": (lowest, (low > rows["low"]).any()), "higher": (highest, (high < rows["high"]).any())}
+    ends = {word: end for word, (end, was_cut) in words.items() if was_cut}
+    if not ends:
+        return rows, "", None
+    places = " and ".join(f"{end:g}" for end in ends.values())
+    said = f"Intervals are cut at {places}: {METRICS[metric].label} cannot be {' or '.join(ends)}."
+    first, last = (ends.get(word, alt.Undefined) for word in words)
+    return rows.assign(low=low, high=high), said, alt.Scale(zero=False, domainMin=first, domainMax=last)

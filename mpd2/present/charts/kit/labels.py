@@ -1,4 +1,4 @@
-"""Names beside points: each where it covers nothing, or nowhere."""
+"""Names beside points and at the ends of lines: each where it covers nothing, or nowhere."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.optimize import isotonic_regression
 
 from mpd2.core.arrays import Floats
 
@@ -49,7 +50,7 @@ def places(points: Floats, names: Sequence[str], width: float, height: float) ->
     A name covers no point, no other name, and ends within the chart. An empty name needs no place.
     """
     taken = [_box(x, y, 2 * POINT, 2 * POINT) for x, y in points]
-    found = []
+    sides = []
     for (x, y), name in zip(points, names, strict=True):
         length = LETTER * len(name)
         for side, place in PLACES.items() if name else ():
@@ -58,11 +59,20 @@ def places(points: Floats, names: Sequence[str], width: float, height: float) ->
             inside = box[0] >= 0 and box[1] >= 0 and box[2] <= width and box[3] <= height
             if inside and not any(_overlap(box, other) for other in taken):
                 taken.append(box)
-                found.append(side)
+                sides.append(side)
                 break
         else:
-            found.append(NOWHERE)
-    return found
+            sides.append(NOWHERE)
+    return sides
+
+
+def spread(values: Floats, gap: float, top: float) -> Floats:
+    """Places from 0 to `top` in the order of `values`, [N] ascending, each as near to its value as can be.
+
+    They are `gap` apart, or as far as there is room for.
+    """
+    steps = min(gap, top / max(len(values) - 1, 1)) * np.arange(len(values))
+    return np.asarray(np.clip(isotonic_regression(values - steps).x, 0, top - steps[-1])) + steps
 
 
 def _box(x: float, y: float, width: float, height: float) -> Floats:

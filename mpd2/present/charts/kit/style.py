@@ -5,9 +5,11 @@ The palette is colour-blind safe (Okabe and Ito), and nothing is told by colour 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import altair as alt
+import pandas as pd
 
 AltairChart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart | alt.ConcatChart
 
@@ -32,6 +34,28 @@ SEQUENCE = (
     "#f0f7f4", "#d6ebe2", "#b5dccc", "#8fcbb2", "#67b897", "#3fa47d", "#1f8d66", "#0f7452", "#0a5a3f", "#063f2c",
 )  # fmt: skip
 
+ON_LIGHT, ON_DARK = "#0e1917", "#e4ecea"  # text on a light and on a dark page
+DARK = 0.179  # relative luminance of a ground below which white can be read better than black
+INK = alt.ExprRef(f"luminance(background) < {DARK} ? '{ON_DARK}' : '{ON_LIGHT}'")
+"""Colour of text: no single one can be read on both pages, so each chart asks what it is drawn on."""
+
+_TEXT = {"labelColor": INK.to_dict(), "titleColor": INK.to_dict()}
+CONFIG = {
+    "axis": {**_TEXT, "labelFlush": False, "tickCount": 5, "ticks": False, "domain": False},
+    "axisDiscrete": {"labelOverlap": False, "labelLimit": 220},
+    "header": _TEXT,
+    "legend": _TEXT,
+    "text": {"color": INK.to_dict()},
+    "title": {"color": INK.to_dict(), "subtitleColor": INK.to_dict()},
+    "view": {"stroke": "transparent", "continuousWidth": 600, "continuousHeight": 300},  # in a file; a page stretches
+}
+"""Settings of every chart, on a page and in a file: labels stand where their rows and lines are, none is left out."""
+
+
+def heading(title: str, subtitle: str = "") -> alt.Title:
+    """A chart's title, with a sentence below it if there is one."""
+    return alt.Title(title, subtitle=subtitle) if subtitle else alt.Title(title)
+
 
 def mark_of(method: str, active: str) -> Mark:
     """How a method is drawn wherever it appears."""
@@ -46,3 +70,14 @@ def method_scales(methods: list[str], active: str) -> tuple[alt.Scale, alt.Scale
     colour = alt.Scale(domain=methods, range=[mark.colour for mark in marks])
     shape = alt.Scale(domain=methods, range=[mark.shape for mark in marks])
     return colour, shape
+
+
+def with_marks(rows: pd.DataFrame, marks: Iterable[Mark]) -> pd.DataFrame:
+    """Rows with the colour and the shape of their marks."""
+    colours, shapes = zip(*marks, strict=True)
+    return rows.assign(colour=colours, shape=shapes)
+
+
+def with_method_marks(rows: pd.DataFrame, active: str) -> pd.DataFrame:
+    """Rows with the colour and the shape of their methods."""
+    return with_marks(rows, (mark_of(method, active) for method in rows["method"]))

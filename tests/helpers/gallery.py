@@ -1,0 +1,230 @@
+"""Every chart there is, from tables in which no two numbers are alike, no interval is even and no row in order."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from places import DATA
+
+from mpd2.evaluation.explain import BEYOND, INSIDE, OUTSIDE
+from mpd2.evaluation.intervals import Estimate
+from mpd2.present.charts import (
+    ablations,
+    budget,
+    case,
+    overview,
+    readers,
+    report,
+    risk,
+    robustness,
+    runs,
+    shift,
+    training,
+    tuning,
+)  # fmt: skip
+from mpd2.present.charts import (
+    map as map_charts,
+)
+from mpd2.present.charts.kit.drawing import Drawing, finished
+from mpd2.present.charts.map_print import for_paper
+from mpd2.study.tables import read_table
+
+ACTIVE = "studio"
+COHORT = "refuge"
+RUN = "MPD² (studio)"
+
+
+def shipped(name: str, **where: object) -> pd.DataFrame:
+    """Rows of a shipped table."""
+    rows = read_table(DATA, name)
+    for column, value in where.items():
+        rows = rows[rows[column] == value]
+    return rows
+
+
+def _around(rows: pd.DataFrame, value: str = "value") -> pd.DataFrame:
+    """With an interval that reaches further up than down, and for each row another distance."""
+    apart = 0.01 + 0.003 * np.arange(len(rows))
+    return rows.assign(low=rows[value] - apart, high=rows[value] + 2 * apart)
+
+
+OBJECTIVE = ablations.in_words(shipped("objective"), "objective")
+BUDGETS = ablations.in_words(shipped("budget"), "budget")
+EFFECTS = ablations.effects_of(shipped("effects"), "objective", "ClinicalCost")
+RESPLITS = shipped("resplits", cohort="all")
+RIVALS = shipped("rivals")
+TRANSFER = shipped("transfer", cohort=COHORT)
+RECALIBRATION = shipped("recalibration", cohort=COHORT)
+RISK = shipped("risk", signal="structural")
+PAIRED = shipped("paired", reference=ACTIVE, metric="TotalCost")
+PLANE = shipped("tradeoff", score="F1", cost="TotalCost")
+
+CURVE = pd.DataFrame(
+    [
+        {"budget": sent / 200, "sent": sent, "metric": metric, "value": cost, "low": 0.9 * cost, "high": 1.3 * cost,
+         "n": 200}
+        for sent, costs in ((0, (0.40, 0.41, 0.01)), (80, (0.21, 0.14, 0.07)), (200, (0.33, 0.12, 0.21)))
+        for metric, cost in zip(budget.LINES, costs, strict=True)
+    ]
+)  # fmt: skip
+TRAINED = pd.DataFrame(
+    {"method": ["al25"], "deferral": [0.22], "metric": ["TotalCost"], "value": [0.25], "low": [0.24], "high": [0.27]}
+)
+NOW, BEFORE = (
+    {name: Estimate(value, value - 0.02, value + 0.05) for name, value in zip(budget.LINES, values, strict=True)}
+    for values in ((0.22, 0.13, 0.09), (0.26, 0.2, 0.06))
+)
+OPTIMUM = (0.45, "optimum of the val cases")
+PLACES = pa.table({
+    "name": ["Ben", "Anna", "Chi"], "now": [30, 12, 0], "before": [21, 17, 4], "at_most": [36.0, np.nan, 8.0],
+    "here": [True, True, False],
+})  # fmt: skip
+
+ACTIONS = pd.DataFrame({
+    "action": ["first", "ai", "second", "third"], "who": ["Anna", "AI", "Ben", "Chi"], "share": [0.1, 0.2, 0.7, 0.0],
+    "least": [0.05, 0.1, 0.6, 0.0], "most": [0.3, 0.25, 0.9, 0.0], "votes": [1, 2, 7, 0],
+    "wrong": [0.2, 0.3, 0.1, 0.4],
+    "expected_cost": [0.31, 0.42, 0.23, 0.54], "available": [True, True, True, False],
+    "chosen": [False, False, True, False],
+})  # fmt: skip
+ORIGINAL = ACTIONS.assign(share=[0.2, 0.5, 0.3, 0.0])
+RANGES = pd.DataFrame({
+    "input": ["vCDR", "Quality risk", "ViM"], "value": [0.62, 0.91, 7.5],
+    "low": [0.1, 0.2, -1.0], "high": [0.9, 0.8, 3.0],
+    "q5": [0.05, 0.1, 0.15], "q25": [0.2, 0.3, 0.35], "q50": [0.45, 0.5, 0.55], "q75": [0.7, 0.75, 0.8],
+    "q95": [0.9, 0.93, 0.96], "place": [0.65, 1.04, 3.0], "rank": [0.8, 1.0, 1.0], "flag": [INSIDE, OUTSIDE, BEYOND],
+})  # fmt: skip
+ATTRIBUTION = pd.DataFrame({
+    "input": ["vCDR", "ViM", "Quality risk"], "value": [0.62, 7.5, 0.3], "adds": [0.4, -1.2, 0.8],
+    "least": [0.1, -1.9, 0.6], "most": [0.9, -0.7, 1.5],
+})  # fmt: skip
+
+MIX = pd.DataFrame({
+    "reader": ["Ben", "Anna", "Ben", "Anna"], "where": ["region", "region", "rest", "rest"],
+    "readings": [30.0, 10, 20, 60],
+    "share": [0.75, 0.25, 0.25, 0.75], "low": [0.6, 0.14, 0.17, 0.65], "high": [0.86, 0.4, 0.36, 0.84],
+    "n": [40, 40, 80, 80],
+})  # fmt: skip
+CASES = pd.DataFrame({
+    "case_id": ["c1", "c2", "c3", "c4"], "x": [0.0, 2.0, 4.0, 6.0], "y": [0.0, 3.0, 1.0, 2.0],
+    "ai_wrong": [0.0, 1.0, 0.0, 1.0], "readers_wrong": [0.25, 0.5, 0.0, 1.0], "wrong": [0.1, 0.9, 0.0, 0.3],
+    "defer": [0.15, 0.95, 0.05, 0.6], "cohort": pd.Categorical(["A", "A", "B", "B"]),
+    "truth": pd.Categorical(["glaucoma", "no glaucoma", "glaucoma", "no glaucoma"]),
+    "action": pd.Categorical(["AI", "Anna", "AI", "Ben"]), "total": [0.2, 1.5, 0.0, 2.0],
+})  # fmt: skip
+
+SHEET = pd.DataFrame({
+    "reader": ["b", "a"], "title": ["Ben", "Anna"], "n": [120, 80], "F1": [0.61, 0.83], "method_f1": [0.78, 0.85],
+    "difference": [0.17, 0.02], "low": [0.11, -0.03], "high": [0.25, 0.09],
+})  # fmt: skip
+POINTS = pd.DataFrame({
+    "kind": ["reader", "ai", "run", "reader"], "title": ["Anna", "AI only", RUN, "Ben"], "n": [80, 200, 200, 120],
+    "Sens": [0.80, 0.62, 0.91, 0.73], "Sens_low": [0.71, 0.55, 0.86, 0.6], "Sens_high": [0.86, 0.7, 0.95, 0.81],
+    "Spec": [0.95, 0.85, 0.92, 0.75], "Spec_low": [0.91, 0.78, 0.89, 0.68], "Spec_high": [0.98, 0.9, 0.94, 0.84],
+})  # fmt: skip
+LOAD = pd.DataFrame({
+    "title": ["Anna", "Ben", "Chi"] * 2, "kind": ["hard"] * 3 + ["soft"] * 3, "fee": 0.1, "tier": "first",
+    "cases": [12.0, 30.0, 4.0, 15.0, 22.0, 9.0], "low": [9.0, 25, 2, 12, 18, 7], "high": [17.0, 38, 8, 20, 28, 13],
+})  # fmt: skip
+CAPACITY = 26
+AVAILABILITY = pd.DataFrame({
+    "title": ["Ben", "Anna"] * 2, "cohort_title": ["REFUGE"] * 2 + ["ORIGA"] * 2, "readings": "real",
+    "n": [400, 400, 160, 160], "cases": [400, 100, 0, 112], "share": [1.0, 0.25, 0.0, 0.7],
+})  # fmt: skip
+KAPPA = pd.DataFrame({
+    "first_title": ["AI", "AI", "Anna"], "second_title": ["Anna", "Ben", "Ben"], "n": [80, 120, 4],
+    "agree": [0.7, 0.9, 0.5], "kappa": [0.31, 0.83, np.nan], "low": [0.2, 0.75, np.nan], "high": [0.45, 0.9, np.nan],
+})  # fmt: skip
+AGAINST_AI = pd.DataFrame({
+    "title": ["Anna", "Ben", "Nobody"], "n": [80, 120, 0], "differ": [0.25, 0.4, np.nan], "low": [0.2, 0.3, np.nan],
+    "high": [0.35, 0.5, np.nan], "reader_right": [15, 12, 0], "ai_right": [5, 36, 0],
+    "reader_right_share": [0.75, 0.25, np.nan], "reader_right_low": [0.6, 0.15, np.nan],
+    "reader_right_high": [0.85, 0.4, np.nan],
+})  # fmt: skip
+
+BY_COHORT = _around(pd.DataFrame({
+    "cohort": ["REFUGE", "REFUGE", "ORIGA", "ORIGA"], "method": ["ai", ACTIVE] * 2, "title": ["AI only", RUN] * 2,
+    "value": [0.16, 0.08, 0.69, 0.31],
+}))  # fmt: skip
+SHARES = pd.DataFrame({"reader": ["Ben", "Anna"], "share": [0.6, 0.4]})
+
+SHIFT = pd.DataFrame({
+    "title": ["vCDR", "Quality risk"], "mean": [0.6, 0.4], "training_mean": [0.5, 0.6], "difference": [0.5, -1.4],
+    "low": [0.3, -1.5], "high": [0.9, -1.2], "distance": [0.2, 0.6], "by_chance": [0.1, 0.1], "outside": [0.0, 0.2],
+})  # fmt: skip
+BINS = pd.DataFrame({
+    "who": ["cases", "cases", "training", "training"], "start": [0.0, 0.5] * 2, "end": [0.5, 1.0] * 2,
+    "share": [0.3, 0.7, 0.9, 0.1], "n": [40, 40, 300, 300],
+})  # fmt: skip
+
+HISTORY = pd.DataFrame([
+    {"epoch": epoch, "member": member, "name": name, "value": (1 + place) / (2 + epoch) + 0.1 * member}
+    for epoch in (0, 5, 10) for member in (0, 1)
+    for place, name in enumerate((*training.LOSSES, *training.DEFERRAL, *training.MULTIPLIER, *training.COST))
+])  # fmt: skip
+CHOSEN = pd.DataFrame({"epoch": [5, 10], "value": [0.42, 0.38]})
+SOFT_LOAD = pd.DataFrame({"epoch": [0, 0, 5, 5], "reader": ["Anna", "Ben"] * 2, "value": [0.7, 0.3, 0.2, 0.8]})
+TARGET = 0.3
+
+TRIALS = pd.DataFrame({"trial": [0, 1, 2, 3], "Score": [0.5, 0.3, 0.4, 0.2], "best": [0.5, 0.3, 0.3, 0.2]})
+FRONT = pd.DataFrame({
+    "trial": [0, 1, 2], "MCC": [0.7, 0.8, 0.6], "TotalCost": [0.2, 0.3, 0.4], "Score": [0.5, 0.3, 0.4],
+    "on_front": [True, True, False],
+})  # fmt: skip
+IMPORTANCES = pd.DataFrame({"symbol": ["ρ", "α"], "meaning": ["budget", "weight"], "importance": [0.7, 0.2]})
+PARALLEL = pd.DataFrame({
+    "trial": [0, 0, 1, 1], "symbol": ["ρ", "α"] * 2, "value": [0.3, 1.0, 0.5, 2.0], "place": [0.1, 0.4, 0.6, 0.9],
+    "Score": [0.5, 0.5, 0.3, 0.3], "rank": [2, 2, 1, 1],
+})  # fmt: skip
+
+
+def _losses(names: dict[str, str]) -> pd.DataFrame:
+    return HISTORY[HISTORY["name"].isin(names)]
+
+
+GALLERY: dict[str, Callable[[], Drawing]] = {
+    "ablations.levels": lambda: ablations.levels(OBJECTIVE, "ClinicalCost"),
+    "ablations.effects": lambda: ablations.effects(EFFECTS),
+    "ablations.budget_control": lambda: ablations.budget_control(BUDGETS),
+    "budget.cost_curve": lambda: budget.at(
+        budget.cost_curve(CURVE, OPTIMUM, TRAINED), {budget.NOW: (0.35, NOW), budget.BEFORE: (0.6, BEFORE)}
+    ),
+    "budget.load": lambda: budget.load(PLACES, 40),
+    "case.eye": lambda: case.eye(case.eye_frame(0.8, 0.5)),
+    "case.policy_bars": lambda: case.policy_bars(ACTIONS, ORIGINAL),
+    "case.input_ranges": lambda: case.input_ranges(RANGES),
+    "case.attribution_bars": lambda: case.attribution_bars(ATTRIBUTION),
+    "map.region_mix": lambda: map_charts.region_mix(MIX),
+    "map_print.for_paper": lambda: finished(for_paper(CASES, ["ai", "action"], ["c2"])),
+    "overview.tradeoff": lambda: overview.tradeoff(PLANE, ACTIVE, True),
+    "overview.differences": lambda: overview.differences(PAIRED, ACTIVE),
+    "readers.f1_barbell": lambda: readers.f1_barbell(SHEET, RUN),
+    "readers.operating_points": lambda: readers.operating_points(POINTS, RUN),
+    "readers.load": lambda: readers.load(LOAD, CAPACITY),
+    "readers.availability": lambda: readers.availability(AVAILABILITY),
+    "readers.kappa": lambda: readers.kappa(KAPPA),
+    "readers.disagreement": lambda: readers.disagreement(AGAINST_AI),
+    "report.cohort_costs": lambda: report.cohort_costs(BY_COHORT, ACTIVE),
+    "report.reader_load": lambda: report.reader_load(SHARES),
+    "risk.risk_curves": lambda: risk.risk_curves(RISK, ACTIVE, "Structural risk"),
+    "robustness.resplits": lambda: robustness.resplits(RESPLITS, "TotalCost", ACTIVE),
+    "robustness.rivals": lambda: robustness.rivals(RIVALS, "TotalCost", ACTIVE, "MPD²+"),
+    "robustness.transfer": lambda: robustness.transfer(TRANSFER, "REFUGE", ACTIVE),
+    "robustness.recalibration": lambda: robustness.recalibration(RECALIBRATION, "REFUGE"),
+    "runs.against": lambda: finished(runs.against(PAIRED, RUN)),
+    "shift.differences": lambda: shift.differences(SHIFT),
+    "shift.distributions": lambda: shift.distributions(BINS, "vCDR"),
+    "training.losses": lambda: training.losses(_losses(training.LOSSES)),
+    "training.deferral": lambda: training.deferral(_losses(training.DEFERRAL), TARGET),
+    "training.multiplier": lambda: training.multiplier(_losses(training.MULTIPLIER)),
+    "training.validation": lambda: training.validation(_losses(training.COST), CHOSEN),
+    "training.load": lambda: training.load(SOFT_LOAD),
+    "tuning.history": lambda: tuning.history(TRIALS),
+    "tuning.front": lambda: tuning.front(FRONT, "MCC", "TotalCost"),
+    "tuning.importances": lambda: tuning.importances(IMPORTANCES),
+    "tuning.parallel": lambda: tuning.parallel(PARALLEL),
+}
+"""By module and function; a test holds that none is missing."""

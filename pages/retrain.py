@@ -10,8 +10,8 @@ from mpd2.present.charts import ablations
 from mpd2.studio.parts import widgets
 from mpd2.studio.retrain import form, jobs, result, runs, texts
 from mpd2.studio.shell import frame, link, store
+from mpd2.study.sentences import regularisers_buy
 from mpd2.study.tables import StudyTables
-from mpd2.study.toggles import regularisers_buy
 
 about = frame.open_page("retrain")
 

@@ -8,7 +8,7 @@ from mpd2.core.cohort import UNKNOWN
 from mpd2.core.errors import UserError
 from mpd2.core.reading import TableError, problems_frame, write_template
 from mpd2.core.text import count, percent
-from mpd2.evaluation import roster, shift
+from mpd2.evaluation import readers, shift
 from mpd2.evaluation.intervals import resample_weights
 from mpd2.evaluation.metrics import label_of
 from mpd2.lab import own_table
@@ -121,10 +121,10 @@ else:
     st.caption(texts.JUDGED.format(n=counted, resamples=count(own_table.resamples_for(counted))))
 
 st.subheader("Who would read what?", anchor=False)
-load = roster.load(tried.outcome, cases, resample_weights(cases, own_table.resamples_for(len(cases))))
+load = readers.load(tried.outcome, cases, resample_weights(cases, own_table.resamples_for(len(cases))))
 widgets.chart(
     reader_figures.load(load), table=load, key="own_load", alt_text="Cases each reader would get",
-    note=roster.busiest(load),
+    note=readers.busiest(load),
 )  # fmt: skip
 shown = tried.worklist[["case_id", "reader", "label", "votes", "defer"]]
 st.dataframe(

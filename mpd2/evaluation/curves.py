@@ -18,9 +18,8 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Continuations, Policy, Rule, preferences, route
-from mpd2.evaluation.estimates import estimates, mean_of, sd_of
 from mpd2.evaluation.evidence import Evidence
-from mpd2.evaluation.intervals import bootstrap
+from mpd2.evaluation.intervals import bootstrap, estimates, mean_of, sd_of
 from mpd2.evaluation.metrics import COUNTED, COUNTS, readings, tally
 from mpd2.evaluation.tables import on_front, overall, pareto
 

@@ -1,4 +1,4 @@
-"""How sure a number is: bootstrap intervals, paired differences and the Wilson interval, all at LEVEL.
+"""How sure a number is: bootstrap, paired bootstrap, Student's and Wilson's intervals, all at LEVEL.
 
 A resample is a weight for every case, so all resamples of all members of a method are one matrix product. For a
 population the statistic is the mean over its members.
@@ -6,13 +6,14 @@ population the statistic is the mean over its members.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import product
 from statistics import NormalDist
 
 import numpy as np
 import pandas as pd
+from scipy import stats
 
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
@@ -22,6 +23,38 @@ from mpd2.evaluation.metrics import COUNTED, METRICS, Tally, metrics_of
 RESAMPLES = 2000
 LEVEL = 0.95
 TAILS = np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
+
+
+Statistic = Callable[[Floats], Floats]
+"""From R weightings of the cases, [R, N], to the metrics of every member, [R, E, ...]."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A figure with its interval, and what else is known of it."""
+
+    value: float
+    low: float
+    high: float
+    sd: float = np.nan
+    published: float = np.nan
+    title: str = ""
+
+    def __neg__(self) -> Estimate:
+        return Estimate(-self.value, -self.high, -self.low)
+
+    def __add__(self, constant: float) -> Estimate:
+        return Estimate(self.value + constant, self.low + constant, self.high + constant)
+
+    def __sub__(self, other: Estimate) -> Estimate:
+        """A difference between figures that were not paired: its interval is wider than it need be."""
+        return Estimate(self.value - other.value, self.low - other.high, self.high - other.low)
+
+    def __str__(self) -> str:
+        if np.isnan(self.value):
+            return "–"
+        value, low, high = (round(part, 3) + 0.0 for part in (self.value, self.low, self.high))  # no negative zero
+        return f"{value:+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
 def resample_weights(cohort: Cohort, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
@@ -107,35 +140,43 @@ def wilson(successes: np.ndarray | int, n: np.ndarray | int) -> tuple[Floats, Fl
     return np.clip(centre - half, 0, 1), np.clip(centre + half, 0, 1)
 
 
+def estimates(statistic: Statistic, weights: Floats, recentred: bool = False) -> dict[str, Floats]:
+    """Mean and sd over members and the bootstrap interval of the mean: value, sd, low, high.
+
+    Where resampling itself shifts a statistic, `recentred` takes the mean shift off the interval.
+    """
+    members = statistic(np.ones((1, weights.shape[1])))[0]  # [E, ...]
+    value = mean_of(members, axis=0)
+    samples = mean_of(statistic(weights), axis=1)  # [R, ...]
+    shift = mean_of(samples, axis=0) - value if recentred else 0.0
+    low, high = percentiles(samples) - shift
+    return {"value": value, "sd": sd_of(members), "low": low, "high": high}
+
+
+def mean_of(values: Floats, axis: int) -> Floats:
+    """The mean of the numbers there are; NaN where there is none."""
+    there = ~np.isnan(values)
+    n = there.sum(axis)
+    return np.where(n > 0, np.where(there, values, 0.0).sum(axis) / np.maximum(n, 1), np.nan)
+
+
+def sd_of(values: Floats) -> Floats:
+    """The standard deviation over the first axis (n - 1) of the numbers there are; NaN with fewer than two."""
+    n = (~np.isnan(values)).sum(0)
+    square = mean_of((values - mean_of(values, axis=0)) ** 2, axis=0)
+    return np.where(n > 1, np.sqrt(square * n / np.maximum(n - 1, 1)), np.nan)
+
+
+def student(values: Floats) -> dict[str, Floats]:
+    """Mean, sd, standard error and t interval over the first axis."""
+    n = (~np.isnan(values)).sum(0)
+    mean, sd = mean_of(values, axis=0), sd_of(values)
+    se = sd / np.sqrt(np.maximum(n, 1))
+    half = stats.t.ppf(TAILS[1], np.maximum(n - 1, 1)) * se
+    return {"value": mean, "sd": sd, "se": se, "low": mean - half, "high": mean + half, "n": n}
+
+
 def _mean_of_members(tally: Tally, weights: Floats) -> Floats:
     """The statistic of every resample: the mean over members of COUNTED, [R, metrics]."""
     samples = bootstrap(tally, weights)  # [R, ..., metrics]
     return samples.reshape(len(weights), -1, len(COUNTED)).mean(1)
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A figure with its interval, and what else is known of it."""
-
-    value: float
-    low: float
-    high: float
-    sd: float = np.nan
-    published: float = np.nan
-    title: str = ""
-
-    def __neg__(self) -> Estimate:
-        return Estimate(-self.value, -self.high, -self.low)
-
-    def __add__(self, constant: float) -> Estimate:
-        return Estimate(self.value + constant, self.low + constant, self.high + constant)
-
-    def __sub__(self, other: Estimate) -> Estimate:
-        """A difference between figures that were not paired: its interval is wider than it need be."""
-        return Estimate(self.value - other.value, self.low - other.high, self.high - other.low)
-
-    def __str__(self) -> str:
-        if np.isnan(self.value):
-            return "–"
-        value, low, high = (round(part, 3) + 0.0 for part in (self.value, self.low, self.high))  # no negative zero
-        return f"{value:+.3f} [{low:+.3f}, {high:+.3f}]"

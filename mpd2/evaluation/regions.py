@@ -15,9 +15,8 @@ from mpd2.core.errors import UserError
 from mpd2.core.policy import NOBODY, Decisions
 from mpd2.core.text import NOTHING, decimal, listed, percent, points
 from mpd2.evaluation.curves import MEAN_READER
-from mpd2.evaluation.estimates import mean_of
 from mpd2.evaluation.evidence import Evidence
-from mpd2.evaluation.intervals import percentiles, wilson
+from mpd2.evaluation.intervals import mean_of, percentiles, wilson
 from mpd2.evaluation.metrics import COUNTS, load_of, readings
 
 AI = "AI"  # who decides a case that is not sent

@@ -9,9 +9,8 @@ import numpy as np
 import pandas as pd
 
 from mpd2.core.arrays import Floats
-from mpd2.evaluation.estimates import mean_of
 from mpd2.evaluation.evidence import Evidence
-from mpd2.evaluation.intervals import percentiles
+from mpd2.evaluation.intervals import mean_of, percentiles
 from mpd2.evaluation.tables import METRICS_OF, statistics
 
 RECENTRED = ("collapse",)  # the table whose intervals are moved by the mean excess of the resamples

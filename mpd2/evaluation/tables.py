@@ -19,9 +19,8 @@ from mpd2.core.arrays import Bools, Floats
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Decisions
 from mpd2.evaluation import metrics
-from mpd2.evaluation.estimates import Statistic, estimates, mean_of, student
 from mpd2.evaluation.evidence import Evidence, Outcome
-from mpd2.evaluation.intervals import bootstrap, paired_difference, percentiles
+from mpd2.evaluation.intervals import Statistic, bootstrap, estimates, mean_of, paired_difference, percentiles, student
 from mpd2.evaluation.metrics import (
     BEST_ORACLE,
     COUNTED,

@@ -11,9 +11,8 @@ import pandas as pd
 from mpd2.core.arrays import Floats
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Decisions
-from mpd2.evaluation.estimates import estimates
 from mpd2.evaluation.evidence import Evidence, Outcome
-from mpd2.evaluation.intervals import Estimate, bootstrap
+from mpd2.evaluation.intervals import Estimate, bootstrap, estimates
 from mpd2.evaluation.metrics import COUNTED, tally
 from mpd2.planning.limits import Limits
 from mpd2.planning.plan import reroute

@@ -15,8 +15,7 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.policy import NOBODY, Decisions
 from mpd2.core.runs import Run
-from mpd2.evaluation.estimates import estimates
-from mpd2.evaluation.intervals import resample_weights
+from mpd2.evaluation.intervals import estimates, resample_weights
 from mpd2.evaluation.metrics import COUNTED, Tally, metrics_of, tally
 from mpd2.methods.plus.method import Plus
 

@@ -17,14 +17,21 @@ from mpd2.core.errors import UserError
 from mpd2.core.policy import NOBODY, Decisions, Policy, route
 from mpd2.evaluation.intervals import (
     bootstrap,
+    estimates,
+    mean_of,
     observed,
     paired_difference,
     percentiles,
     resample_weights,
+    sd_of,
+    student,
     summary,
     wilson,
 )
 from mpd2.evaluation.metrics import COUNTED, COUNTS, METRICS, Tally, metrics_of, tally
+
+NUMBERS = st.integers(-1000, 1000).map(lambda thousandths: thousandths / 1000)
+MEMBERS = hnp.arrays(float, st.tuples(st.integers(1, 5), st.integers(1, 4)), elements=NUMBERS | st.just(np.nan))
 
 
 def random_tally(cohort: Cohort, members: int, seed: int = 0) -> Tally:
@@ -186,3 +193,33 @@ def test_twenty_populations_of_ten_are_resampled_within_seconds(held_out: Cohort
     rows = summary(tallies, resample_weights(held_out, 2000, seed=0))
     assert len(rows) == 20 * len(COUNTED)
     assert time.perf_counter() - start < 5
+
+
+# ---------------------------------------------------------------------------------- means and spreads over members
+
+
+@given(MEMBERS)
+def test_mean_and_spread_are_those_of_the_numbers_there_are(values: np.ndarray) -> None:
+    for mean, sd, column in zip(mean_of(values, axis=0), sd_of(values), values.T, strict=True):
+        there = column[~np.isnan(column)]
+        assert mean == pytest.approx(there.mean() if len(there) else np.nan, abs=1e-12, nan_ok=True)
+        assert sd == pytest.approx(there.std(ddof=1) if len(there) > 1 else np.nan, abs=1e-12, nan_ok=True)
+
+
+@given(hnp.arrays(float, st.integers(2, 8), elements=NUMBERS, unique=True))
+def test_the_interval_over_seeds_is_students(seeds: np.ndarray) -> None:
+    theirs = stats.ttest_1samp(seeds, 0)
+    ours = student(seeds[:, None])
+    interval = theirs.confidence_interval()
+    assert (ours["low"].item(), ours["high"].item()) == pytest.approx((interval.low, interval.high))
+    assert (ours["se"].item(), ours["n"].item()) == pytest.approx((stats.sem(seeds), len(seeds)))
+
+
+@pytest.mark.parametrize("recentred", [False, True])
+def test_an_interval_spans_the_resamples_and_is_moved_only_where_that_is_asked_for(recentred: bool) -> None:
+    weights = np.random.default_rng(0).multinomial(6, np.full(6, 1 / 6), size=400).astype(float)
+    found = estimates(lambda given: given.max(-1)[:, None], weights, recentred)  # resampling makes it larger
+    assert (found["value"], found["sd"]) == pytest.approx((1.0, np.nan), nan_ok=True)
+    low, high = np.quantile(weights.max(-1), [0.025, 0.975])
+    shift = weights.max(-1).mean() - 1 if recentred else 0.0
+    assert (found["low"], found["high"]) == pytest.approx((low - shift, high - shift))

@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pandas as pd
 import pytest
+from places import DATA
 from tiny_study import few_cases, tiny_tables
 
 from mpd2.evaluation.guarantee import HOLDS
 from mpd2.study import sentences
-from mpd2.study.tables import StudyTables
+from mpd2.study.tables import StudyTables, read_table
 
 
 @pytest.fixture
@@ -69,3 +70,30 @@ def test_a_broken_promise_is_counted(figures: StudyTables) -> None:
     rows.loc[:2, "state"], rows.loc[:2, "rate"] = HOLDS, [0.0, 0.0, 0.9]
     told = sentences.guarantee_words(changed(figures, "guarantee", rows))
     assert "promises asked for, 3 can be given; 1 of these were broken on test cases." in told
+
+
+# ---------------------------------------------------------------------------------- what the regularisers buy
+
+
+@pytest.fixture
+def ablations() -> dict[str, pd.DataFrame]:
+    return {name: read_table(DATA, name) for name in ("objective", "effects")}
+
+
+def test_the_sentence_follows_from_the_shipped_tables(ablations, benchmark):
+    told = sentences.regularisers_buy(StudyTables(ablations, benchmark.manifest))
+    effects = ablations["effects"]
+    without = (effects["first"] == sentences.WITHOUT) & (effects["second"] == "full")
+    (top,) = effects.loc[without & (effects["metric"] == "Top1"), "difference"]
+    assert f"busiest reader's share rises by {100 * top:.1f} points" in told
+    assert "effective readers falls by" in told
+    assert "10 seeds" in told
+
+
+def test_other_figures_give_other_words(ablations, benchmark):
+    effects = ablations["effects"]
+    figures = ["difference", "low", "high"]
+    effects.loc[effects["first"] == sentences.WITHOUT, figures] = [-0.001, -0.01, 0.01]
+    told = sentences.regularisers_buy(StudyTables(ablations, benchmark.manifest))
+    assert "busiest reader's share falls, within chance, by 0.1 points" in told
+    assert "within that of routers with both" in told

@@ -24,7 +24,7 @@ NARROW, INNER_HEIGHT = 300, 250  # pixels at least between the axes of a chart o
 
 @drawn_once
 def f1_barbell(sheet: pd.DataFrame, run: str) -> alt.LayerChart:
-    """Each reader's F1 and the run's on the same cases, joined; the largest gap on top. `sheet`: `roster.sheet`."""
+    """Each reader's F1 and the run's on the same cases, joined; the largest gap on top. `sheet`: `readers.sheet`."""
     rows = sheet.assign(who_read=sheet["title"] + "  (n = " + sheet["n"].astype(str) + ")")
     order = rows["who_read"].tolist()
     place = alt.Y("who_read:N", title=None, sort=order, axis=EVERY_LABEL)
@@ -59,7 +59,7 @@ def f1_barbell(sheet: pd.DataFrame, run: str) -> alt.LayerChart:
 
 @drawn_once
 def operating_points(points: pd.DataFrame, run: str) -> alt.LayerChart:
-    """Sensitivity against specificity of readers, the AI and the run. `points`: `roster.operating_points`."""
+    """Sensitivity against specificity of readers, the AI and the run. `points`: `readers.operating_points`."""
     names = {"reader": READER_ALONE, "ai": "AI alone", "run": run}
     marks = {"reader": READER, "ai": AI, "run": ROUTER}
     colour, shape = _marked({names[kind]: marks[kind] for kind in names if (points["kind"] == kind).any()})
@@ -102,7 +102,7 @@ def label_places(points: pd.DataFrame) -> list[str]:
 
 @drawn_once
 def load(rows: pd.DataFrame, capacity: int | None = None) -> alt.LayerChart:
-    """Cases each reader gets: bars where they are asked, diamonds what the models prefer. `rows`: `roster.load`."""
+    """Cases each reader gets: bars where they are asked, diamonds what the models prefer. `rows`: `readers.load`."""
     names = {"hard": "cases sent", "soft": "preferred by the models"}
     rows = rows.assign(what=rows["kind"].map(names))
     order = rows[rows["kind"] == "hard"].sort_values("cases", ascending=False)["title"].tolist()
@@ -142,7 +142,7 @@ def load(rows: pd.DataFrame, capacity: int | None = None) -> alt.LayerChart:
 
 @drawn_once
 def availability(rows: pd.DataFrame) -> alt.LayerChart:
-    """Share of a cohort's cases each reader can be asked about. `rows`: `roster.availability`."""
+    """Share of a cohort's cases each reader can be asked about. `rows`: `readers.availability`."""
     rows = rows.assign(group=rows["cohort_title"] + "|n = " + rows["n"].astype(str))
     two_lines = "split(datum.label, '|')"
     heads = alt.Axis(labelAngle=0, labelAlign="center", labelOverlap=False, orient="top", labelExpr=two_lines)
@@ -167,7 +167,7 @@ def availability(rows: pd.DataFrame) -> alt.LayerChart:
 
 @drawn_once
 def kappa(rows: pd.DataFrame) -> alt.LayerChart:
-    """Cohen's κ of every two, grey where there are too few common cases. `rows`: `agreement.agreement`."""
+    """Cohen's κ of every two, grey where there are too few common cases. `rows`: `readers.agreement`."""
     base = alt.Chart(rows).encode(
         x=alt.X(
             "first_title:N",
@@ -204,7 +204,7 @@ def kappa(rows: pd.DataFrame) -> alt.LayerChart:
 
 @drawn_once
 def disagreement(rows: pd.DataFrame) -> alt.Chart:
-    """How often each reader disagrees with the AI, by who is right. `rows`: `agreement.against_ai`."""
+    """How often each reader disagrees with the AI, by who is right. `rows`: `readers.against_ai`."""
     rows = rows[rows["n"] > 0]
     order = rows.sort_values("differ", ascending=False)["title"].tolist()
     names = {"reader_right": "the reader is right", "ai_right": "the AI is right"}

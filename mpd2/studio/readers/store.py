@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from mpd2.evaluation import agreement, roster
+from mpd2.evaluation import readers
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 
@@ -18,24 +18,24 @@ class Quality:
 
     title: str  # of the run
     wins: str  # against how many readers it wins
-    sheet: pd.DataFrame  # as `roster.sheet`
-    points: pd.DataFrame  # as `roster.operating_points`
+    sheet: pd.DataFrame  # as `readers.sheet`
+    points: pd.DataFrame  # as `readers.operating_points`
 
 
 @dataclass(frozen=True, eq=False)
 class Workload:
     """Who is asked, and who could be."""
 
-    load: pd.DataFrame  # as `roster.load`
-    availability: pd.DataFrame  # as `roster.availability`
+    load: pd.DataFrame  # as `readers.load`
+    availability: pd.DataFrame  # as `readers.availability`
 
 
 @dataclass(frozen=True, eq=False)
 class Agreement:
     """How far readers and the AI give the same answers."""
 
-    pairs: pd.DataFrame  # as `agreement.agreement`
-    contradictions: pd.DataFrame  # as `agreement.against_ai`
+    pairs: pd.DataFrame  # as `readers.agreement`
+    contradictions: pd.DataFrame  # as `readers.against_ai`
 
 
 @st.cache_data(show_spinner="Counting …", max_entries=16)
@@ -45,9 +45,9 @@ def quality(about: Scenario) -> Quality:
     wins, gaps = (store.table(name, about).query("method == @about.run") for name in ("wins", "gaps"))
     return Quality(
         title=evidence.outcomes[about.run].title,
-        wins=roster.beaten(wins.iloc[0]),
-        sheet=roster.sheet(matched, gaps, evidence.cohort),
-        points=roster.operating_points(matched, store.table("overall", about), about.run),
+        wins=readers.beaten(wins.iloc[0]),
+        sheet=readers.sheet(matched, gaps, evidence.cohort),
+        points=readers.operating_points(matched, store.table("overall", about), about.run),
     )
 
 
@@ -55,12 +55,12 @@ def quality(about: Scenario) -> Quality:
 def workload(about: Scenario) -> Workload:
     """Who gets the cases."""
     evidence = store.evidence(about)
-    load = roster.load(evidence.outcomes[about.run], evidence.cohort, store.weights(about))
-    return Workload(load, roster.availability(evidence.cohort))
+    load = readers.load(evidence.outcomes[about.run], evidence.cohort, store.weights(about))
+    return Workload(load, readers.availability(evidence.cohort))
 
 
 @st.cache_data(show_spinner="Counting …", max_entries=16)
 def agreed(about: Scenario) -> Agreement:
     """Who agrees with whom."""
     cases = store.evidence(about).cohort
-    return Agreement(agreement.agreement(cases, store.weights(about)), agreement.against_ai(cases))
+    return Agreement(readers.agreement(cases, store.weights(about)), readers.against_ai(cases))

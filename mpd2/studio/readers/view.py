@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import streamlit as st
 
-from mpd2.evaluation import roster
-from mpd2.evaluation.agreement import FEWEST
+from mpd2.evaluation import readers
+from mpd2.evaluation.readers import FEWEST
 from mpd2.present.charts import readers as charts
 from mpd2.studio.parts import widgets
 from mpd2.studio.readers import store, texts
@@ -63,7 +63,7 @@ def workload(about: Scenario) -> None:
             "Cases a reader can take", min_value=0, value=None, step=10, placeholder="no limit", key="capacity",
             bind="query-params", help=texts.CAPACITY, width=260,
         )  # fmt: skip
-        st.markdown(roster.busiest(facts.load, capacity))
+        st.markdown(readers.busiest(facts.load, capacity))
     left, right = st.columns(2, gap="large")
     with left:
         widgets.chart(

@@ -12,7 +12,7 @@ from mpd2.core.errors import UserError
 from mpd2.core.policy import Decisions, decided_together
 from mpd2.core.runs import load_predictions
 from mpd2.core.text import GAP, decimal, interval, percent
-from mpd2.evaluation import roster, tables
+from mpd2.evaluation import readers, tables
 from mpd2.evaluation.evidence import Outcome
 from mpd2.evaluation.metrics import label_of
 from mpd2.lab.jobs import grid, own_runs
@@ -53,9 +53,9 @@ def draw(name: str, about: Scenario) -> None:
     beside(names, judged, key="result", first=name)
     for other in others[:1]:
         _changed(name, other, judged)
-    load = roster.load(facts.outcomes[name], facts.cohort, drawn)
+    load = readers.load(facts.outcomes[name], facts.cohort, drawn)
     widgets.chart(reader_figures.load(load), table=load, key="result-load", alt_text="Cases each reader would get",
-                  note=roster.busiest(load))  # fmt: skip
+                  note=readers.busiest(load))  # fmt: skip
 
 
 def beside(names: tuple[str, ...], about: Scenario, key: str, first: str) -> None:

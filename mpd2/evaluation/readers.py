@@ -1,4 +1,4 @@
-"""The readers: how good each is, what each costs, who can be asked, and who is."""
+"""The readers: how good each is, what each costs, who can be asked and who is, and how far they agree."""
 
 from __future__ import annotations
 
@@ -10,12 +10,14 @@ import pandas as pd
 
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
+from mpd2.core.text import GAP
 from mpd2.evaluation.evidence import Outcome
-from mpd2.evaluation.intervals import percentiles
-from mpd2.evaluation.metrics import BEST_ORACLE
+from mpd2.evaluation.intervals import percentiles, wilson
+from mpd2.evaluation.metrics import BEST_ORACLE, readings
 from mpd2.evaluation.tables import MATCHED
 
 AI = "ai"
+FEWEST = 20  # common cases below which two people cannot be compared
 
 
 def availability(cohort: Cohort) -> pd.DataFrame:
@@ -58,11 +60,11 @@ def load(outcome: Outcome, cohort: Cohort, weights: Floats) -> pd.DataFrame:
 def busiest(rows: pd.DataFrame, capacity: int | None = None) -> str:
     """Who is asked most and who never, and who is asked more often than `capacity`, in words; `rows`: `load`."""
     hard = rows[rows["kind"] == "hard"].sort_values("cases", ascending=False)
-    readings = float(hard["cases"].sum())
-    if readings == 0:
+    total = float(hard["cases"].sum())
+    if total == 0:
         return "No reader is asked: the AI decides every case."
     first = hard.iloc[0]
-    sentences = [f"{first['title']} is asked most often: {first['cases']:.0f} of {readings:.0f} readings."]
+    sentences = [f"{first['title']} is asked most often: {first['cases']:.0f} of {total:.0f} readings."]
     idle = hard.loc[hard["cases"] == 0, "title"].tolist()
     sentences += [f"Never asked: {', '.join(idle)}."] if idle else []
     if capacity is not None:
@@ -116,5 +118,91 @@ def beaten(wins: pd.Series[Any]) -> str:
     sampled = f"{low}" if low == high else f"{low} to {high}"
     return (
         f"{wins['title']} has a higher F1 than {wins['wins']} of {wins['n']} readers "
-        f"(95\N{NO-BREAK SPACE}% interval {sampled}), each compared on the cases that reader has read."
+        f"(95{GAP}% interval {sampled}), each compared on the cases that reader has read."
     )
+
+
+# ---------------------------------------------------------------------------------- agreement
+
+
+def agreement(cohort: Cohort, weights: Floats) -> pd.DataFrame:
+    """Cohen's κ of every two readers, and of every reader with the AI, on the cases both have judged.
+
+    Columns: first, second (columns of readers, or AI), first_title, second_title, n (common cases), agree (share of
+    them with the same word), kappa, low, high (from resamples `weights`, [R, N]). With fewer than FEWEST common cases,
+    or where chance alone gives full agreement, kappa is NaN.
+    """
+    words = cohort.action_labels.T  # [1 + M, N], the AI first
+    said = np.column_stack([np.ones(len(cohort), bool), readings(cohort)]).T
+    first, second = np.triu_indices(len(words), k=1)  # [P]
+    common = said[first] & said[second]  # [P, N]
+    counts = np.stack(
+        [common, common & (words[first] == words[second]), common & (words[first] == 1), common & (words[second] == 1)],
+        axis=-1,
+    ).astype(float)  # [P, N, 4]
+    n, same, *_ = np.moveaxis(counts.sum(1), -1, 0)  # [P]
+    enough = n >= FEWEST
+    drawn = kappa(np.tensordot(weights, counts, axes=(1, 1)))  # [R, P]
+    low, high = np.where(enough, percentiles(drawn), np.nan)
+    names = np.array([AI, *cohort.manifest.columns])
+    titles = np.array(["AI", *(reader.name for reader in cohort.manifest.readers)])
+    return pd.DataFrame(
+        {
+            "first": names[first],
+            "second": names[second],
+            "first_title": titles[first],
+            "second_title": titles[second],
+            "n": n.astype(int),
+            "agree": np.divide(same, n, out=np.full(len(n), np.nan), where=n > 0),
+            "kappa": np.where(enough, kappa(counts.sum(1)), np.nan),
+            "low": low,
+            "high": high,
+        }
+    )
+
+
+def kappa(counts: Floats) -> Floats:
+    """Cohen's κ of [..., 4]: common cases, same word, first says 1, second says 1; NaN where it does not exist.
+
+    >>> kappa(np.array([[50, 35, 25, 30], [10, 10, 10, 10]])).round(3).tolist()
+    [0.4, nan]
+    """
+    n, same, first, second = np.moveaxis(np.asarray(counts, float), -1, 0)
+    by_chance = first * second + (n - first) * (n - second)  # n² times the share expected by chance
+    room = n**2 - by_chance
+    return np.divide(n * same - by_chance, room, out=np.full_like(room, np.nan), where=room > 0)
+
+
+def against_ai(cohort: Cohort) -> pd.DataFrame:
+    """How often each reader contradicts the AI, and who is then right, on the cases with a known truth.
+
+    Columns: reader, title, n, differ (share of them), low, high (Wilson), reader_right, ai_right (counts among the
+    differing cases: with two words and one truth exactly one side is right), reader_right_share and its low, high.
+    """
+    read = readings(cohort) & (cohort.truth >= 0)[:, None]  # [N, M]
+    differ = read & (cohort.decisions != cohort.ai_label[:, None])
+    right = differ & (cohort.decisions == cohort.truth[:, None])
+    n, differing, won = read.sum(0), differ.sum(0), right.sum(0)  # [M]
+    low, high = wilson(differing, n)
+    right_low, right_high = wilson(won, differing)
+    readers = cohort.manifest.readers
+    return pd.DataFrame(
+        {
+            "reader": [reader.column for reader in readers],
+            "title": [reader.name for reader in readers],
+            "n": n,
+            "differ": _share(differing, n),
+            "low": low,
+            "high": high,
+            "reader_right": won,
+            "ai_right": differing - won,
+            "reader_right_share": _share(won, differing),
+            "reader_right_low": right_low,
+            "reader_right_high": right_high,
+        }
+    )
+
+
+def _share(part: np.ndarray, whole: np.ndarray) -> Floats:
+    """part / whole, NaN where there is no whole."""
+    return np.divide(part, whole, out=np.full(len(whole), np.nan), where=whole > 0)

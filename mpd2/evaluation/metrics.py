@@ -262,48 +262,8 @@ def metrics_of(counts: np.ndarray) -> Floats:
 def evaluate(cohort: Cohort, decisions: Decisions, costs: Costs) -> pd.DataFrame:
     """All metrics over all cases: n and COUNTED, one row per leading index."""
     counts = tally(cohort, decisions, costs).counts  # [..., C]
-    return _table({"n": _cases(counts)} | _named(counts, COUNTED), _leading(decisions.label))
-
-
-def by_cohort(cohort: Cohort, decisions: Decisions, costs: Costs) -> pd.DataFrame:
-    """All metrics for each cohort that has cases: cohort, n and COUNTED, one row per leading index and cohort."""
-    keys, member = _strata(cohort)
-    counts = np.moveaxis(tally(cohort, decisions, costs).weighted(member), 0, -2)  # [..., S, C]
-    return _table({"n": _cases(counts)} | _named(counts, COUNTED), _leading(decisions.label) | {"cohort": keys})
-
-
-def retention(cohort: Cohort, decisions: Decisions, costs: Costs) -> pd.DataFrame:
-    """How safe the cases are that stay with the AI, for each cohort that has cases.
-
-    Columns: n, kept (cases no reader is asked about), Share = kept / n, and Acc, MCC, ClinicalCost among the kept,
-    NaN where nothing is kept.
-    """
-    keys, member = _strata(cohort)
-    cases = tally(cohort, decisions, costs).cases
-    kept = Tally(cases * ~decisions.deferred[..., None])
-    counts = np.moveaxis(kept.weighted(member), 0, -2)  # [..., S, C]
-    n = np.broadcast_to(member.sum(-1).astype(np.int64), counts.shape[:-1])
-    columns = {"n": n, "kept": _cases(counts), "Share": _ratio(_cases(counts), n)}
-    columns |= _named(counts, ("Acc", "MCC", "ClinicalCost"))
-    return _table(columns, _leading(decisions.label) | {"cohort": keys})
-
-
-def matched(cohort: Cohort, decisions: Decisions, costs: Costs) -> pd.DataFrame:
-    """Each reader against the method on the cases that reader has read, the paper's I_j.
-
-    Rows: leading index, reader (their column), who = reader or method; columns: n, Acc, Sens, Spec, F1, MCC, FN, FP,
-    ClinicalCost. The last reader is the best-oracle: a case is right if any available reader is right, so it is the
-    skyline of choosing readers with the answer in hand, over cases with at least one reader; the AI plays no part.
-    """
-    alone, asked = readers_alone(cohort, costs)
-    readers = np.einsum("mn,mnc->mc", asked.astype(float), alone.cases)
-    method = np.moveaxis(tally(cohort, decisions, costs).weighted(asked.astype(float)), 0, -2)  # [..., M + 1, C]
-    counts = np.stack([np.broadcast_to(readers, method.shape), method], axis=-2)  # [..., M + 1, 2, C]
-    columns = {"n": _cases(counts)} | _named(counts, ("Acc", "Sens", "Spec", "F1", "MCC"))
-    columns |= {name: counts[..., COUNTS.index(name)].astype(int) for name in ("FN", "FP")}
-    columns |= _named(counts, ("ClinicalCost",))
-    readers_and_method = {"reader": (*cohort.manifest.columns, BEST_ORACLE), "who": ("reader", "method")}
-    return _table(columns, _leading(decisions.label) | readers_and_method)
+    n = counts[..., :4].sum(-1).round().astype(np.int64)
+    return _table({"n": n} | each_metric(np.moveaxis(counts, -1, 0)), _leading(decisions.label))
 
 
 def readings(cohort: Cohort) -> Bools:
@@ -394,24 +354,6 @@ def _require_known(what: str, values: np.ndarray, cohort: Cohort) -> None:
 def _entropy(share: Floats) -> Floats:
     """H in nats over the last axis."""
     return -(share * np.log(np.where(share > 0, share, 1.0))).sum(-1)
-
-
-def _cases(counts: np.ndarray) -> Ints:
-    """The number of cases behind counts, [..., C] -> [...]."""
-    return counts[..., :4].sum(-1).round().astype(np.int64)
-
-
-def _named(counts: np.ndarray, names: Sequence[str]) -> dict[str, np.ndarray]:
-    """Chosen metrics of the counts, by name."""
-    values = metrics_of(counts)
-    return {name: values[..., COUNTED.index(name)] for name in names}
-
-
-def _strata(cohort: Cohort) -> tuple[list[str], Floats]:
-    """The cohorts that have cases and which case belongs to which, [S, N]."""
-    entries = cohort.manifest.cohorts
-    present = np.unique(cohort.source)
-    return [entries[position].key for position in present], (cohort.source == present[:, None]).astype(float)
 
 
 def _leading(per_case: np.ndarray) -> dict[str, Sequence[object]]:

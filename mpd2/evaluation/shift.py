@@ -100,13 +100,13 @@ def sentences(rows: pd.DataFrame) -> list[str]:
     return told + ([f"{AS_IN_TRAINING.capitalize()}: {', '.join(still)}."] if still else [])
 
 
-def distributions(cases: Cohort, training: Cohort, name: str, bins: int = BINS) -> pd.DataFrame:
-    """One input of both as shares of cases in bins of equal width over the range of both.
+def distributions(cases: Cohort, training: Cohort, name: str) -> pd.DataFrame:
+    """One input of both as shares of cases in BINS of equal width over the range of both.
 
     Columns: who (`cases` or `training`), start, end, share, n.
     """
     parts = {"cases": cases.column(name), "training": training.column(name)}
-    edges = np.histogram_bin_edges(np.concatenate(list(parts.values())), bins)
+    edges = np.histogram_bin_edges(np.concatenate(list(parts.values())), BINS)
     rows = [
         pd.DataFrame({"who": who, "start": edges[:-1], "end": edges[1:], "n": len(values)}).assign(
             share=np.histogram(values, edges)[0] / len(values)

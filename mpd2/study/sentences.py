@@ -201,8 +201,8 @@ def regularisers_buy(figures: StudyTables) -> str:
         f"points ({interval(100 * top.low, 100 * top.high, 1)}) and the number of effective readers {_moves(readers)} "
         f"by {decimal(abs(readers.value), 2)} ({interval(readers.low, readers.high, 2)}), while clinical cost "
         f"{_moves(cost)} by {decimal(abs(cost.value))} ({interval(cost.low, cost.high)}): against the standard "
-        f"deviation between seeds, {listed(within)}. {figures.seeds} seeds, all test cases, the paper's configuration; brackets hold 95{GAP}% "
-        "intervals of differences, seed by seed."
+        f"deviation between seeds, {listed(within)}. {figures.seeds} seeds, all test cases, the paper's "
+        f"configuration; brackets hold 95{GAP}% intervals of differences, seed by seed."
     )
 
 

@@ -25,10 +25,10 @@ from mpd2.cli import main, parser
 from mpd2.cli.bench import route as bench_rerouting
 from mpd2.cli.reproduce import study_of
 from mpd2.cli.train import population
-from mpd2.core.policy import route
+from mpd2.core.policy import Decisions, route
 from mpd2.core.reading import load_cohort
 from mpd2.core.runs import load_predictions, load_run
-from mpd2.evaluation.metrics import COUNTED, by_cohort, evaluate
+from mpd2.evaluation.metrics import COUNTED, evaluate
 from mpd2.study.definition import CONTENDERS
 from mpd2.training.config import PRESETS, Config
 from mpd2.training.devices import DEVICES
@@ -414,7 +414,6 @@ def test_evaluate_gives_the_metrics_of_every_member(
     run, cohort = load_run(trained), load_cohort(table).subset(split="test")
     decisions = route(load_predictions(trained, run, cohort), cohort, run.rule)
     expected = evaluate(cohort, decisions, run.costs)
-    strata = by_cohort(cohort, decisions, run.costs)
     assert found["split"] == "test"
     assert found["stored_predictions"]
     assert found["overall"]["n"] == 24
@@ -424,8 +423,11 @@ def test_evaluate_gives_the_metrics_of_every_member(
         assert cell["mean"] == pytest.approx(expected[name].mean())
         assert cell["sd"] == pytest.approx(expected[name].std())
         assert cell["low"] <= cell["mean"] <= cell["high"]
-        for key, part in strata.groupby("cohort"):
-            values = [None if np.isnan(value) else pytest.approx(value) for value in part[name]]
+        for key in np.unique(cohort.sources):
+            rows = cohort.sources == key
+            part = Decisions(decisions.consulted[:, rows], decisions.label[:, rows])
+            members = evaluate(cohort.rows(rows), part, run.costs)[name]
+            values = [None if np.isnan(value) else pytest.approx(value) for value in members]
             assert found["cohorts"][key]["metrics"][name]["members"] == values
 
 

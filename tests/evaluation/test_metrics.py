@@ -20,17 +20,15 @@ from mpd2.core.errors import UserError
 from mpd2.core.policy import NOBODY, Decisions, Policy, route
 from mpd2.evaluation import tables
 from mpd2.evaluation.metrics import (
-    BEST_ORACLE,
     COUNTED,
+    COUNTS,
     METRICS,
     PLACES,
-    by_cohort,
     collapse,
     evaluate,
     load_of,
-    matched,
     metrics_of,
-    retention,
+    readers_alone,
     soft_load,
     tally,
 )
@@ -151,21 +149,11 @@ def test_methods_and_members_become_the_first_columns(small_cohort: Cohort) -> N
     pd.testing.assert_frame_equal(rows[["n", *COUNTED]], flat[["n", *COUNTED]])
 
 
-def test_no_case_at_all_has_no_metric_and_no_cohort(small_cohort: Cohort) -> None:
+def test_no_case_at_all_has_no_metric(small_cohort: Cohort) -> None:
     empty = small_cohort.rows(np.array([], int))
     row = evaluate(empty, ai_only(empty), costs_of(empty)).iloc[0]
     assert row["n"] == 0
     assert row[list(COUNTED)].isna().all()
-    assert by_cohort(empty, ai_only(empty), costs_of(empty)).empty
-    assert retention(empty, ai_only(empty), costs_of(empty)).empty
-
-
-def test_the_cohorts_add_up_to_the_whole(held_out: Cohort) -> None:
-    decisions, costs = random_decisions(held_out, 3), costs_of(held_out)
-    parts, whole = by_cohort(held_out, decisions, costs), evaluate(held_out, decisions, costs)
-    total = (parts["TotalCost"] * parts["n"]).groupby(parts["member"]).sum() / len(held_out)
-    assert total.to_numpy() == pytest.approx(whole["TotalCost"].to_numpy())
-    assert parts.groupby("member")["n"].sum().unique().tolist() == [len(held_out)]
 
 
 def test_a_truth_nobody_knows_is_an_error_that_names_the_case(small_cohort: Cohort) -> None:
@@ -195,42 +183,7 @@ def test_the_ai_alone_has_the_published_figures(held_out: Cohort) -> None:
     assert row[paper.index].to_numpy(float) == pytest.approx(paper.to_numpy(), abs=PRINTED)
 
 
-@pytest.mark.parametrize("key", ["refuge", "chaksu", "origa"])
-def test_the_ai_alone_has_the_published_figures_in_every_cohort(held_out: Cohort, key: str) -> None:
-    row = by_cohort(held_out, ai_only(held_out), costs_of(held_out)).set_index("cohort").loc[key]
-    paper = printed("per_cohort", key).loc["AI-Only"]
-    assert row[paper.index].to_numpy(float) == pytest.approx(paper.to_numpy(), abs=PRINTED)
-
-
-@pytest.mark.parametrize("key", ["refuge", "chaksu", "origa"])
-def test_keeping_everything_retains_what_the_ai_alone_has(held_out: Cohort, key: str) -> None:
-    row = retention(held_out, ai_only(held_out), costs_of(held_out)).set_index("cohort").loc[key]
-    paper = printed("ai_retention", key).loc["AI-Only"]
-    assert row[paper.index].to_numpy(float) == pytest.approx(paper.to_numpy(), abs=PRINTED)
-
-
-def test_every_reader_and_the_best_oracle_have_the_published_figures(held_out: Cohort) -> None:
-    rows = matched(held_out, ai_only(held_out), costs_of(held_out))
-    own = rows[rows["who"] == "reader"].set_index("reader")
-    paper = printed("per_expert")
-    assert set(own.index) == set(paper.index)
-    ours = own.loc[paper.index, paper.columns].to_numpy(float)
-    assert ours == pytest.approx(paper.to_numpy(), abs=PRINTED)
-
-
-# ---------------------------------------------------------------------------------- parts of the cases
-
-
-def test_a_method_is_matched_on_the_cases_its_reader_has_read(held_out: Cohort) -> None:
-    decisions, costs = random_decisions(held_out, 2), costs_of(held_out)
-    rows = matched(held_out, decisions, costs).set_index(["member", "reader", "who"])
-    for j, reader in enumerate(held_out.manifest.columns):
-        read = held_out.available[:, j]
-        part = Decisions(decisions.consulted[1, read], decisions.label[1, read])
-        expected = evaluate(held_out.rows(read), part, costs).iloc[0]
-        row = rows.loc[(1, reader, "method")]
-        names = ["n", "Acc", "Sens", "Spec", "F1", "MCC", "ClinicalCost"]
-        assert row[names].to_numpy(float) == pytest.approx(expected[names].to_numpy(float))
+# ---------------------------------------------------------------------------------- the best oracle
 
 
 def test_the_best_oracle_misses_only_what_every_reader_misses(small_cohort: Cohort) -> None:
@@ -238,29 +191,11 @@ def test_the_best_oracle_misses_only_what_every_reader_misses(small_cohort: Coho
     wrong = np.where(small_cohort.available, 1 - truth[:, None], UNKNOWN)
     words = np.where(np.arange(len(truth))[:, None] < 5, wrong, small_cohort.decisions)
     cohort = replace(small_cohort, decisions=words)
-    rows = matched(cohort, ai_only(cohort), costs_of(cohort)).set_index(["reader", "who"])
-    oracle = rows.loc[(BEST_ORACLE, "reader")]
+    alone, theirs = readers_alone(cohort, costs_of(cohort))
+    oracle = dict(zip(COUNTS, alone.cases[-1, theirs[-1]].sum(0), strict=True))
     hit = (small_cohort.available & (words == truth[:, None])).any(-1)
-    assert oracle["n"] == small_cohort.available.any(-1).sum()
+    assert theirs[-1].sum() == small_cohort.available.any(-1).sum()
     assert oracle["FN"] + oracle["FP"] == (~hit).sum() >= 5
-
-
-def test_retention_counts_only_what_nobody_was_asked_about(held_out: Cohort) -> None:
-    decisions, costs = random_decisions(held_out, 1), costs_of(held_out)
-    rows = retention(held_out, decisions, costs).set_index("cohort")
-    kept = ~decisions.deferred[0] & (held_out.sources == "origa")
-    right = (held_out.ai_label == held_out.truth)[kept]
-    assert rows.loc["origa", "kept"] == kept.sum()
-    assert rows.loc["origa", "Share"] == pytest.approx(kept.sum() / (held_out.sources == "origa").sum())
-    assert rows.loc["origa", "Acc"] == pytest.approx(right.mean())
-
-
-def test_nothing_kept_leaves_nothing_to_rate(small_cohort: Cohort) -> None:
-    reader = small_cohort.available.argmax(-1)
-    words = np.take_along_axis(small_cohort.decisions, reader[:, None], -1)[:, 0]
-    rows = retention(small_cohort, Decisions(reader[:, None], words), costs_of(small_cohort))
-    assert (rows["Share"] == 0).all()
-    assert rows[["Acc", "MCC", "ClinicalCost"]].isna().all(axis=None)
 
 
 # ---------------------------------------------------------------------------------- load

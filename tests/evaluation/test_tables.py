@@ -22,7 +22,7 @@ from mpd2.core.policy import NOBODY, Decisions, Policy, route
 from mpd2.evaluation import metrics, tables
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import resample_weights
-from mpd2.evaluation.metrics import BEST_ORACLE, COUNTED
+from mpd2.evaluation.metrics import BEST_ORACLE, COUNTED, evaluate
 from mpd2.evaluation.published import published
 
 PRINTED = 0.0005 + 1e-9  # what printing three decimals can hide
@@ -73,6 +73,13 @@ def weights(held_out: Cohort) -> np.ndarray:
 def of(rows: pd.DataFrame, method: str, column: str = "value") -> dict[str, float]:
     """One column of a method's rows by metric."""
     return rows[rows["method"] == method].set_index("metric")[column].to_dict()
+
+
+def counted(cohort: Cohort, decisions: Decisions, member: int, rows: np.ndarray) -> dict[str, float]:
+    """What one member's decisions come to on some cases, with the errors of either kind."""
+    part, cases = Decisions(decisions.consulted[member, rows], decisions.label[member, rows]), cohort.rows(rows)
+    errors = {"FN": (cases.truth > part.label).sum(), "FP": (cases.truth < part.label).sum()}
+    return evaluate(cases, part, cohort.manifest.default_costs()).iloc[0].to_dict() | errors
 
 
 def by_hand(cohort: Cohort, decisions: Decisions, member: int, cases: list[int]) -> dict[str, float]:
@@ -214,13 +221,16 @@ def test_the_load_is_beside_the_published_one(evidence: Evidence, weights: np.nd
     assert rows == published("expert_collapse").query("method == 'MPD²-Router'").set_index("metric")["value"].to_dict()
 
 
-def test_what_is_kept_is_that_of_the_metrics(evidence: Evidence, weights: np.ndarray) -> None:
+def test_what_is_kept_is_what_nobody_was_asked_about(evidence: Evidence, weights: np.ndarray) -> None:
     rows = tables.retention(evidence, weights).query("method == 'chance'")
-    members = metrics.retention(evidence.cohort, evidence.outcomes["chance"].decisions, evidence.costs)
-    expected = members.groupby("cohort")[["n", "kept", *tables.RETAINED]].mean()
-    ours = rows.pivot(index=["cohort", "n", "kept"], columns="metric", values="value").reset_index()
-    ours = ours.set_index("cohort").loc[expected.index, expected.columns]
-    assert ours.to_numpy(float) == pytest.approx(expected.to_numpy())
+    cohort, decisions = evidence.cohort, evidence.outcomes["chance"].decisions
+    for key, block in rows.groupby("cohort"):
+        kept = [~asked & (cohort.sources == key) for asked in decisions.deferred]  # [E, N]
+        safe = [counted(cohort, decisions, member, part) for member, part in enumerate(kept)]
+        expected = pd.DataFrame(safe)[list(tables.RETAINED[1:])].mean().to_dict()
+        expected["Share"] = np.mean([part.sum() for part in kept]) / (cohort.sources == key).sum()
+        assert of(block, "chance") == pytest.approx(expected)
+        assert block["kept"].unique() == pytest.approx([np.mean([part.sum() for part in kept])])
     assert ((rows["low"] <= rows["value"]) & (rows["value"] <= rows["high"])).all()
 
 
@@ -275,11 +285,13 @@ def test_every_reader_has_the_published_figures(evidence: Evidence, weights: np.
 
 def test_a_method_is_counted_on_the_readers_cases(evidence: Evidence, weights: np.ndarray) -> None:
     rows = tables.readers(evidence, weights)
-    members = metrics.matched(evidence.cohort, evidence.outcomes["chance"].decisions, evidence.costs)
-    expected = members[members["who"] == "method"].groupby("reader", sort=False)[list(tables.MATCHED)]
-    ours = rows[rows["method"] == "chance"].pivot(index="reader", columns="metric", values=["value", "sd"])
-    for column, theirs in (("value", expected.mean()), ("sd", expected.std())):
-        assert ours[column].loc[theirs.index, theirs.columns].to_numpy() == pytest.approx(theirs.to_numpy())
+    decisions = evidence.outcomes["chance"].decisions
+    for place, reader in enumerate(evidence.cohort.manifest.columns):
+        read = evidence.cohort.available[:, place]
+        members = pd.DataFrame([counted(evidence.cohort, decisions, member, read) for member in range(MEMBERS)])
+        ours = rows[rows["reader"] == reader]
+        assert of(ours, "chance") == pytest.approx(members[list(tables.MATCHED)].mean().to_dict())
+        assert of(ours, "chance", "sd") == pytest.approx(members[list(tables.MATCHED)].std().to_dict())
 
 
 def test_an_interval_of_a_reader_is_that_of_the_drawn_cases_of_theirs(evidence: Evidence, weights: np.ndarray) -> None:

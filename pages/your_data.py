@@ -5,8 +5,8 @@ from functools import partial
 import streamlit as st
 
 from mpd2.core.cohort import UNKNOWN
-from mpd2.core.errors import UserError
-from mpd2.core.reading import TableError, problems_frame, write_template
+from mpd2.core.errors import TableError, UserError
+from mpd2.core.reading import problems_frame, write_template
 from mpd2.core.text import count, percent
 from mpd2.evaluation import readers, shift
 from mpd2.evaluation.intervals import resample_weights

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mpd2.cli.arguments import add_json, add_new_table, describe
 from mpd2.cli.output import aligned, print_json
+from mpd2.core.errors import TableError
 
 if TYPE_CHECKING:
     from mpd2.core.cohort import Cohort
@@ -38,7 +39,6 @@ def add(command: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Print what is in the table, or all that is wrong with it."""
     from mpd2.cli.inputs import cohort_of
-    from mpd2.core.reading import TableError
 
     about = {"table": str(args.table), "purpose": args.purpose}
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,51 +18,18 @@ import pyarrow.parquet as pq
 
 from mpd2.core.arrays import Floats, Ints
 from mpd2.core.cohort import MEASURED, SPLITS, STATE, UNKNOWN, Cohort
-from mpd2.core.errors import UserError
+from mpd2.core.errors import Problem, TableError, UserError
 from mpd2.core.manifest import CohortEntry, Manifest, load_manifest
 
 Purpose = Literal["training", "routing"]
 
 LARGEST = 1_000_000  # measurement that somebody can mean; far larger ones no router can compute with
 OTHER = CohortEntry(key="other", name="Other", readings="unknown")  # every cohort a manifest does not know
-LISTED = 5  # further rows that a message names before "and 40 more"
-SHOWN = 40  # characters of a cell that a message quotes
-
-
-@dataclass(frozen=True)
-class Problem:
-    """One kind of problem in one column: where it is first, and where else."""
-
-    row: int | None  # as a spreadsheet counts, the header being row 1; None if it is about no single row
-    column: str  # "" if it is about no single column
-    found: str
-    expected: str
-    also: tuple[int, ...] = ()  # further rows with the same problem
-
-    def sentence(self, name: str) -> str:
-        """The problem in words, for a table called `name`.
-
-        >>> Problem(214, "y_true", "2", "0 or 1", (305, 611)).sentence("a.csv")
-        'a.csv, row 214, column y_true: found 2, expected 0 or 1. 2 more rows have the same problem: 305, 611.'
-        """
-        place = [name]
-        place += [f"row {self.row}"] if self.row is not None else []
-        place += [f"column {self.column}"] if self.column else []
-        sentence = f"{', '.join(place)}: found {self.found}, expected {self.expected}."
-        if not self.also:
-            return sentence
-        more = "1 more row has" if len(self.also) == 1 else f"{len(self.also)} more rows have"
-        rows = ", ".join(map(str, self.also[:LISTED]))
-        rest = f" and {len(self.also) - LISTED} more" if len(self.also) > LISTED else ""
-        return f"{sentence} {more} the same problem: {rows}{rest}."
-
-
-class TableError(UserError):
-    """A table that cannot be used, with every problem found in it."""
-
-    def __init__(self, name: str, problems: Sequence[Problem]) -> None:
-        super().__init__("\n".join(problem.sentence(name) for problem in problems))
-        self.problems = tuple(problems)
+NOT_TEXT = "bytes that are not UTF-8 text"
+SEPARATORS = {",": "comma", ";": "semicolon"}
+WORDS = ("case_id", "cohort", "split")  # columns that hold no numbers
+DECIMAL_COMMA = re.compile(r"^([+-]?\d*),(\d+(?:[eE][+-]?\d+)?)$")
+SHOWN, SHOWN_REASON = 40, 120  # characters of a cell and of a library's complaint that a message quotes
 
 
 def problems_frame(problems: Sequence[Problem]) -> pd.DataFrame:
@@ -137,8 +105,13 @@ def _cells(data: bytes, name: str) -> pd.DataFrame:
 
 
 def _csv_cells(data: bytes, name: str) -> pd.DataFrame:
-    """Read with the standard library, which, unlike pandas, neither guesses types nor shifts or pads uneven rows."""
-    rows = csv.reader(io.StringIO(_text(data, name), newline=""), strict=True)
+    """Read with the standard library, which, unlike pandas, neither guesses types nor shifts or pads uneven rows.
+
+    Where semicolons separate the cells, as spreadsheets write them in much of Europe, numbers may have decimal commas.
+    """
+    text = _text(data, name)
+    separator = _separator(text)
+    rows = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     table: dict[int, list[str]] = {}
     problems = []
     try:
@@ -149,10 +122,25 @@ def _csv_cells(data: bytes, name: str) -> pd.DataFrame:
             elif row:  # a blank line is no row
                 problems.append(Problem(number, "", f"{len(row)} cells", f"{len(header)} as in the header"))
     except csv.Error as error:
-        problems.append(Problem(rows.line_num, "", f"a row that cannot be read ({error})", "comma-separated cells"))
+        expected = f"{SEPARATORS[separator]}-separated cells"
+        problems.append(Problem(rows.line_num, "", f"a row that cannot be read ({error})", expected))
     if problems:
         raise TableError(name, _folded(problems))
-    return pd.DataFrame.from_dict(table, orient="index", columns=header, dtype=object)
+    cells = pd.DataFrame.from_dict(table, orient="index", columns=header, dtype=object)
+    if separator == ";":
+        numbers = ~cells.columns.isin(WORDS)
+        cells.loc[:, numbers] = cells.loc[:, numbers].replace(DECIMAL_COMMA, r"\1.\2", regex=True)
+    return cells
+
+
+def _separator(text: str) -> str:
+    """What separates the cells of the header, and so of every row.
+
+    >>> _separator("case_id;vCDR\\na;0,5"), _separator("case_id,vCDR\\na;b,0.5"), _separator("case_id")
+    (';', ',', ',')
+    """
+    header = text.partition("\n")[0]
+    return max(SEPARATORS, key=header.count)
 
 
 def _text(data: bytes, name: str) -> str:
@@ -164,18 +152,43 @@ def _text(data: bytes, name: str) -> str:
     except UnicodeDecodeError as error:
         row = data.count(b"\n", 0, error.start) + 1
     if row is not None:
-        raise TableError(name, [Problem(row, "", "bytes that are not UTF-8 text", "a CSV table saved as UTF-8")])
+        raise TableError(name, [Problem(row, "", NOT_TEXT, "a CSV table saved as UTF-8")])
     return text
 
 
 def _parquet_cells(data: bytes, name: str) -> pd.DataFrame:
     try:
-        table = pq.read_table(io.BytesIO(data)).to_pandas(ignore_metadata=True)
+        table = pq.read_table(io.BytesIO(data))
+        problems = _broken_texts(table)
+        if problems:
+            raise TableError(name, problems)
+        table.validate(full=True)
+        cells = table.to_pandas(ignore_metadata=True)
+        cells.index += 2
+        return cells.astype(object).where(cells.notna(), "").astype(str)
     except (pa.ArrowException, OSError, ValueError) as error:
-        found = f"a file that cannot be read ({error})"
+        found = f"a file that cannot be read ({_shortened(str(error), SHOWN_REASON)})"
         raise TableError(name, [Problem(None, "", found, "a Parquet table")]) from None
-    table.index += 2
-    return table.astype(object).where(table.notna(), "").astype(str)
+
+
+def _broken_texts(table: pa.Table) -> list[Problem]:
+    """Cells of text that are none: Parquet says what a column holds, and nobody has checked that it is true."""
+    problems = []
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+            cells = column.cast(pa.large_binary()).to_pylist()
+            rows = [row for row, cell in enumerate(cells, start=2) if cell and not _is_text(cell)]
+            if rows:
+                problems.append(Problem(rows[0], name, NOT_TEXT, "text saved as UTF-8", tuple(rows[1:])))
+    return problems
+
+
+def _is_text(cell: bytes) -> bool:
+    """Whether bytes are UTF-8 without a NUL, which would end a text early."""
+    try:
+        return "\0" not in cell.decode()
+    except UnicodeDecodeError:
+        return False
 
 
 # Checking: a rule says in words and in code what a column must hold.
@@ -275,7 +288,9 @@ def _problems(cells: pd.DataFrame, rules: dict[str, tuple[ColumnRule, ...]]) -> 
     import pandera.pandas as pandera
 
     if not set(rules) & set(cells):
-        return [Problem(1, "", "none of the column names", f"a comma-separated header: {', '.join(rules)}")]
+        return [
+            Problem(1, "", "none of the column names", f"a comma- or semicolon-separated header: {', '.join(rules)}")
+        ]
     twice = set(cells.columns[cells.columns.duplicated()]) & set(rules)
     if twice:
         return [Problem(1, column, "this name more than once", "one column of this name") for column in sorted(twice)]
@@ -300,8 +315,13 @@ def _problem(
         return Problem(None, str(found), "no such column", rules[str(found)][0].expected)
     if row is None:
         return Problem(None, column, "only empty cells", check)
-    text = " ".join(str(found).split())
-    return Problem(row, column, f"{text[:SHOWN]}…" if len(text) > SHOWN else text or "an empty cell", check)
+    return Problem(row, column, _shortened(str(found), SHOWN) or "an empty cell", check)
+
+
+def _shortened(text: str, length: int) -> str:
+    """On one line, and no longer than that."""
+    line = " ".join(text.split())
+    return f"{line[:length]}…" if len(line) > length else line
 
 
 def _folded(problems: Sequence[Problem]) -> list[Problem]:
@@ -336,8 +356,8 @@ def _cohort(cells: pd.DataFrame, manifest: Manifest, fingerprint: str) -> Cohort
     state = measured | {"prob_1": probability, "uncertainty": np.minimum(probability, 1 - probability)}
     words, flags = _bits(cells, manifest.columns), _bits(cells, _flags(manifest))  # [N, M]
     available = np.where(flags == UNKNOWN, words != UNKNOWN, flags == 1)
-    known = pd.Index([entry.key for entry in manifest.cohorts])
-    source = known.get_indexer(pd.Index(cells.reindex(columns=["cohort"], fill_value="")["cohort"]))
+    keys = pd.Index([entry.key for entry in manifest.cohorts])
+    source = keys.get_indexer(pd.Index(cells.reindex(columns=["cohort"], fill_value="")["cohort"]))
     if (source < 0).any():
         manifest, source = _with_other(manifest, source)
     return Cohort(

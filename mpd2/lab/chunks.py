@@ -18,9 +18,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mpd2.core.cohort import Cohort
-from mpd2.core.errors import UserError
+from mpd2.core.errors import Problem, TableError, UserError
 from mpd2.core.manifest import Manifest
-from mpd2.core.reading import Problem, TableError, read_cohort
+from mpd2.core.reading import read_cohort
 from mpd2.core.runs import Run
 from mpd2.methods import continuations_of, policy_of
 from mpd2.planning.worklist import decisions_frame

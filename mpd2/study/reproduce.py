@@ -27,7 +27,7 @@ ORDINARY = (MISSING, OUT_OF_DATE, FORCED, FOLLOWS)  # reasons to make something 
 RESULTS = "RESULTS.md"
 
 # Seconds on two cores; they only decide what is shown as time left.
-ROUTER_EPOCH, NETWORK, TABLE, LAYOUT = 0.05, 0.5, 1.5, 30.0
+START, ROUTER_EPOCH, NETWORK, TABLE, LAYOUT = 2.0, 0.05, 0.5, 1.5, 30.0
 
 
 @dataclass(frozen=True)
@@ -159,7 +159,7 @@ def _seconds(study: Study, name: str) -> float:
         return LAYOUT if name == MAP else TABLE
     configs = study.configs(name)
     if configs is not None:
-        return ROUTER_EPOCH * len(configs) * configs[0].training.epochs
+        return START + ROUTER_EPOCH * len(configs) * configs[0].training.epochs
     return NETWORK * len(study.seeds) if isinstance(study.contenders[name].method, Learned) else TABLE
 
 
@@ -167,7 +167,7 @@ def _to_play(ledger: ExperimentCache, one: Experiment) -> float:
     """About how long a round takes."""
     method = ledger.study.contenders[one.method].method
     if isinstance(method, Mpd2):
-        return ROUTER_EPOCH * len(ledger.seeds) * method.config.training.epochs
+        return START + ROUTER_EPOCH * len(ledger.seeds) * method.config.but(**ledger.study.changes).training.epochs
     return NETWORK * len(ledger.seeds) if isinstance(method, Learned) else TABLE
 
 

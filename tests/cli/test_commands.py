@@ -378,7 +378,7 @@ def test_an_interruption_before_the_first_checkpoint_says_that_nothing_is_kept(
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("mpd2.methods.mpd2_router.fit_routers", interrupted)
+    monkeypatch.setattr("mpd2.training.population.fit_routers", interrupted)
     line = ["train", "--table", str(table), "--config", str(tiny), "--seeds", "1", "--out", str(tmp_path / "run")]
     assert main(line) == 130
     assert capsys.readouterr().err.splitlines() == [
@@ -579,7 +579,7 @@ def test_a_small_study_is_small_and_lies_elsewhere(
     assert "give its own with --data" in capsys.readouterr().err
     small = study_of(parser().parse_args(["reproduce", "--small", "--table", str(table), "--data", str(tmp_path)]))
     assert (len(small.seeds), small.changes, len(small.plan.resplits)) == (2, {"training__epochs": 5}, 2)
-    assert set(small.contenders) == set(CONTENDERS)
+    assert set(CONTENDERS) - set(small.contenders) == {name for name in CONTENDERS if name.endswith("-plain")}
 
 
 # bench

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
+import io
 import subprocess
 import sys
+from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
+from hypothesis import strategies as st
 from places import ROOT
 from strategies import cohorts, made_up_manifest
 
 from mpd2.core.cohort import STATE, UNKNOWN, Cohort
-from mpd2.core.errors import UserError
+from mpd2.core.errors import Problem, TableError, UserError
 from mpd2.core.manifest import Manifest
-from mpd2.core.reading import Problem, Purpose, TableError, load_cohort, problems_frame, read_cohort, write_template
+from mpd2.core.reading import Purpose, load_cohort, problems_frame, read_cohort, write_template
 
 MANIFEST = made_up_manifest(3)
 
@@ -78,7 +84,7 @@ def test_a_case_without_any_reader_is_legal() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "column", "cell", "said"),
+    ("row", "column", "cell", "message"),
     [
         (3, "case_id", "a", "found a, expected an id that no row above has."),
         (3, "case_id", "", "found an empty cell, expected an id of 1 to 100 characters."),
@@ -103,11 +109,11 @@ def test_a_case_without_any_reader_is_legal() -> None:
     ],
 )
 def test_a_bad_cell_is_named_with_what_was_found_and_what_is_allowed(
-    row: int, column: str, cell: str, said: str
+    row: int, column: str, cell: str, message: str
 ) -> None:
     cells = grid()
     cells.loc[row, column] = cell
-    assert complaint(as_csv(cells)) == f"t.csv, row {row}, column {column}: {said}"
+    assert complaint(as_csv(cells)) == f"t.csv, row {row}, column {column}: {message}"
 
 
 def test_every_problem_of_a_file_is_reported_at_once() -> None:
@@ -154,10 +160,36 @@ def test_missing_columns_are_named_one_by_one() -> None:
 
 
 def test_a_header_that_shares_no_name_with_the_table_is_one_problem() -> None:
-    assert complaint(TABLE.replace(",", ";")) == (
-        "t.csv, row 1: found none of the column names, expected a comma-separated header: case_id, cohort, logit_0, "
-        "logit_1, vim_risk_z, quality_risk, vCDR, aCDR, split, y_true, reader_0, reader_1, reader_2."
+    assert complaint(TABLE.replace(",", "\t")) == (
+        "t.csv, row 1: found none of the column names, expected a comma- or semicolon-separated header: case_id, "
+        "cohort, logit_0, logit_1, vim_risk_z, quality_risk, vCDR, aCDR, split, y_true, reader_0, reader_1, reader_2."
     )
+
+
+@pytest.mark.parametrize("text", [TABLE.replace(",", ";"), TABLE.replace(",", ";").replace(".", ",")])
+def test_semicolons_are_read_with_points_or_with_decimal_commas(text: str) -> None:
+    cohort, expected = read(text), read(TABLE)
+    for field in ("ids", "source", "split", "state", "horizontal_cdr", "truth", "decisions", "available"):
+        np.testing.assert_array_equal(getattr(cohort, field), getattr(expected, field))
+
+
+def test_a_comma_in_an_id_is_no_decimal_comma() -> None:
+    cells = grid()
+    cells["case_id"] = ["1,5", "1.5", "2,5", "3,5"]
+    assert read(cells.to_csv(index=False, sep=";")).ids.tolist() == ["1,5", "1.5", "2,5", "3,5"]
+
+
+def test_a_number_with_two_kinds_of_separators_is_not_guessed() -> None:
+    cells = grid()
+    cells.loc[3, "vim_risk_z"] = "1.234,5"
+    assert complaint(cells.to_csv(index=False, sep=";")) == (
+        "t.csv, row 3, column vim_risk_z: found 1.234,5, expected a finite number."
+    )
+
+
+def test_a_short_row_between_semicolons_is_counted_in_its_own_cells() -> None:
+    text = TABLE.replace(",", ";").replace(".", ",").replace("b;south;", "b;")
+    assert complaint(text) == "t.csv, row 3: found 13 cells, expected 14 as in the header."
 
 
 def test_a_column_given_twice_is_refused() -> None:
@@ -226,18 +258,18 @@ def test_columns_nobody_knows_are_ignored() -> None:
 
 
 @pytest.mark.parametrize(
-    ("probability", "said"),
+    ("probability", "message"),
     [
         ("1.2", "found 1.2, expected a number from 0 to 1."),
         ("0.4", "found 0.4, expected the softmax of the logits, to within 0.001."),
     ],
 )
-def test_a_given_probability_must_be_one_and_agree_with_the_logits(probability: str, said: str) -> None:
+def test_a_given_probability_must_be_one_and_agree_with_the_logits(probability: str, message: str) -> None:
     cells = grid()
     cells["prob_1"] = ["0.01799", "0.9526", "0.5", "0"]
     assert read(as_csv(cells)).ai_probability[2] == 0.5
     cells.loc[4, "prob_1"] = probability
-    assert complaint(as_csv(cells)) == f"t.csv, row 4, column prob_1: {said}"
+    assert complaint(as_csv(cells)) == f"t.csv, row 4, column prob_1: {message}"
 
 
 def test_a_probability_without_its_logits_only_misses_the_logits() -> None:
@@ -323,9 +355,67 @@ def test_parquet_is_checked_by_the_same_rules(tmp_path: Path) -> None:
 
 
 def test_bytes_that_are_no_parquet_are_refused() -> None:
-    said = complaint(TABLE, name="t.parquet")
-    assert said.startswith("t.parquet: found a file that cannot be read (")
-    assert said.endswith("), expected a Parquet table.")
+    message = complaint(TABLE, name="t.parquet")
+    assert message.startswith("t.parquet: found a file that cannot be read (")
+    assert message.endswith("), expected a Parquet table.")
+
+
+def with_texts(column: str, texts: Sequence[bytes]) -> bytes:
+    """The table as Parquet, with cells of text in one column that may be none."""
+    table = pa.Table.from_pandas(grid(), preserve_index=False)
+    broken = pa.Array.from_buffers(pa.string(), len(texts), pa.array(texts, pa.binary()).buffers())
+    return as_parquet(table.set_column(table.column_names.index(column), column, broken))
+
+
+def as_parquet(table: pa.Table) -> bytes:
+    file = io.BytesIO()
+    pq.write_table(table, file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("column", ["case_id", "cohort", "split", "vCDR"])
+@pytest.mark.parametrize("broken", [b"caf\xe9", b"\xed\xa0\x80", b"a\0"], ids=["latin-1", "a surrogate", "a NUL"])
+def test_text_in_parquet_that_is_none_is_named_with_its_rows(column: str, broken: bytes) -> None:
+    data = with_texts(column, [b"a", broken, b"b", broken])
+    assert complaint(data, name="t.parquet") == (
+        f"t.parquet, row 3, column {column}: found bytes that are not UTF-8 text, expected text saved as UTF-8. "
+        "1 more row has the same problem: 5."
+    )
+
+
+@pytest.mark.parametrize("part", [b"case_id", b"south", b"pandas", b"ARROW:schema"])
+def test_broken_metadata_of_parquet_is_no_crash(part: bytes) -> None:
+    data = as_parquet(pa.Table.from_pandas(grid()))
+    assert part in data
+    read_or_refused(data.replace(part, part[:-1] + b"\xff"))
+
+
+@given(
+    st.sampled_from(["case_id", "cohort", "split", "y_true", "vCDR"]),
+    st.lists(st.binary(max_size=8), min_size=4, max_size=4),
+)
+def test_any_bytes_as_text_in_parquet_are_read_or_refused(column: str, texts: list[bytes]) -> None:
+    read_or_refused(with_texts(column, texts))
+
+
+@given(st.lists(st.tuples(st.integers(0, 2**20), st.integers(0, 255)), min_size=1, max_size=6))
+def test_a_parquet_file_with_any_bytes_changed_is_read_or_refused(changes: list[tuple[int, int]]) -> None:
+    data = bytearray(as_parquet(pa.Table.from_pandas(grid())))
+    for position, byte in changes:
+        data[position % len(data)] = byte
+    read_or_refused(bytes(data))
+
+
+@given(st.text(max_size=200))
+def test_any_text_is_read_or_refused(text: str) -> None:
+    read_or_refused(text.encode("utf-8", "surrogatepass"), "t.csv")
+
+
+def read_or_refused(data: bytes, name: str = "t.parquet") -> None:
+    """Whatever it is, it becomes cases with ids of their own, or a message."""
+    with suppress(UserError):
+        cohort = read(data, "routing", name)
+        assert len(set(cohort.ids)) == len(cohort)
 
 
 def test_other_kinds_of_file_are_refused_by_their_ending() -> None:

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from places import DATA
 
 from mpd2.cli.route import write_frames
-from mpd2.core.errors import UserError
+from mpd2.core.errors import TableError, UserError
 from mpd2.core.manifest import load_manifest
-from mpd2.core.reading import TableError, load_cohort
+from mpd2.core.reading import load_cohort
 from mpd2.core.runs import load_run
 from mpd2.lab.chunks import RouteRequest, UniqueIds, parts_of, read_part, route_part
 from mpd2.lab.cluster import Here

@@ -13,8 +13,7 @@ import pytest
 from places import DATA
 
 from mpd2.core.cohort import UNKNOWN, Cohort
-from mpd2.core.errors import UserError
-from mpd2.core.reading import TableError
+from mpd2.core.errors import TableError, UserError
 from mpd2.core.runs import Run, load_run
 from mpd2.evaluation.metrics import COUNTED, evaluate
 from mpd2.lab import own_table

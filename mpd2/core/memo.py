@@ -1,44 +1,176 @@
-"""Results that are asked for again and again, kept by what they were made from."""
+"""The cache: results of functions, shared by all threads, with one bound on what all of them hold together.
+
+A result is valid as long as the files it was made from. Whoever reads a file says so with `depends_on`; a result made
+with the help of another depends on that one's files too. Every lookup compares the files' stamps, so that nobody has
+to clear anything when a file is replaced or deleted. Nobody may change what a cached function returns.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
-from functools import lru_cache, wraps
+import os
+import sys
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
 from hashlib import blake2b
-from typing import Any, ParamSpec, TypeVar
+from pathlib import Path
+from threading import Lock, RLock
+from types import ModuleType
+from typing import Any, Generic, ParamSpec, TypeVar
+from weakref import WeakValueDictionary
 
 import pandas as pd
 import pyarrow as pa
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
+Stamp = tuple[int, int, int] | None
+"""Modification time in ns, size and inode of a file; None where there is none."""
+
+LIMIT = 512 * 2**20  # bytes that all results may hold together
 
 
-@dataclass(frozen=True)
-class _Call:
-    """What a function was given; two calls are the same if all of it reads the same."""
+@dataclass(frozen=True, slots=True)
+class _Entry(Generic[Made]):
+    """One result, its size in bytes and the files it depends on, each with its stamp before it was read."""
 
-    said: bytes
-    args: tuple[Any, ...] = field(compare=False)
-    named: Mapping[str, Any] = field(compare=False)
+    value: Made
+    size: int
+    files: tuple[tuple[str, Stamp], ...]
+
+    def is_valid(self) -> bool:
+        return all(_stamp(path) == stamp for path, stamp in self.files)
 
 
-def remembered(size: int) -> Callable[[Callable[Given, Made]], Callable[Given, Made]]:
-    """Keep the last `size` results of a function of tables and plain values; nobody may change them."""
+class Cache:
+    """Least recently used results are evicted first, whichever function made them."""
 
-    def keeping(make: Callable[Given, Made]) -> Callable[Given, Made]:
-        @lru_cache(maxsize=size)
-        def kept(call: _Call) -> Made:
-            return make(*call.args, **call.named)
+    def __init__(self, limit: int) -> None:
+        self.limit = limit  # bytes
+        self.size = 0  # bytes held now
+        self._entries: OrderedDict[Hashable, _Entry[Any]] = OrderedDict()
+        self._lock = Lock()
+        self._making: WeakValueDictionary[Hashable, Any] = WeakValueDictionary()  # a lock for each result being made
 
-        @wraps(make)
-        def recall(*args: Given.args, **named: Given.kwargs) -> Made:
-            return kept(_Call(fingerprint((args, dict(sorted(named.items())))), args, named))
+    def get_or_make(self, key: Hashable, make: Callable[[], Made]) -> Made:
+        """The valid result under `key`; of several threads that ask at once, one makes it and the others wait."""
+        entry = self._get(key)
+        if entry is None:
+            with self._lock:
+                making = self._making.setdefault(key, RLock())
+            with making:
+                entry = self._get(key) or self._make(key, make)
+        outer = _files.get()
+        if outer is not None:
+            for path, stamp in entry.files:
+                outer.setdefault(path, stamp)
+        value: Made = entry.value
+        return value
 
-        return recall
+    def clear(self) -> None:
+        """Evict everything."""
+        with self._lock:
+            self._entries.clear()
+            self.size = 0
 
-    return keeping
+    def values(self) -> list[Any]:
+        """Every result held, the least recently used first."""
+        with self._lock:
+            return [entry.value for entry in self._entries.values()]
+
+    def _get(self, key: Hashable) -> _Entry[Any] | None:
+        with self._lock:
+            entry = self._entries.get(key)
+            if entry is None:
+                return None
+            self._entries.move_to_end(key)
+        return entry if entry.is_valid() else None
+
+    def _make(self, key: Hashable, make: Callable[[], Made]) -> _Entry[Made]:
+        read: dict[str, Stamp] = {}
+        token = _files.set(read)
+        try:
+            value = make()
+        finally:
+            _files.reset(token)
+        entry = _Entry(value, size_of(value), tuple(read.items()))
+        with self._lock:
+            if key in self._entries:
+                self.size -= self._entries.pop(key).size
+            if entry.size <= self.limit:
+                self._entries[key] = entry
+                self.size += entry.size
+            while self.size > self.limit:
+                self.size -= self._entries.popitem(last=False)[1].size
+        return entry
+
+
+CACHE = Cache(LIMIT)
+_files: ContextVar[dict[str, Stamp] | None] = ContextVar("files", default=None)  # of the result being made
+
+
+def cached(make: Callable[Given, Made]) -> Callable[Given, Made]:
+    """Cache the results of a function by its arguments, which are hashable; it stands in a module, not in a page."""
+
+    @wraps(make)
+    def recall(*args: Given.args, **named: Given.kwargs) -> Made:
+        key = (make, args, *sorted(named.items())) if named else (make, args)
+        return CACHE.get_or_make(key, lambda: make(*args, **named))
+
+    return recall
+
+
+def cached_by_content(make: Callable[Given, Made]) -> Callable[Given, Made]:
+    """Cache the results of a function of tables and plain values by what these contain."""
+
+    @wraps(make)
+    def recall(*args: Given.args, **named: Given.kwargs) -> Made:
+        key = (make, fingerprint((args, dict(sorted(named.items())))))
+        return CACHE.get_or_make(key, lambda: make(*args, **named))
+
+    return recall
+
+
+def depends_on(path: Path) -> None:
+    """Let the result being made be valid only as long as a file stays as it is now; said before it is read."""
+    read = _files.get()
+    if read is not None:
+        read.setdefault(str(path), _stamp(str(path)))
+
+
+def size_of(value: object) -> int:
+    """Bytes held by a value and all its parts, each part counted once.
+
+    >>> size_of([bytes(1000)] * 3) < 1500
+    True
+    """
+    size, todo, seen = 0, [value], set[int]()
+    while todo:
+        part = todo.pop()
+        if id(part) in seen or isinstance(part, type | ModuleType):
+            continue
+        seen.add(id(part))
+        if isinstance(part, pd.DataFrame | pd.Series | pd.Index):
+            used = part.memory_usage(deep=True)
+            size += int(used if isinstance(used, int) else used.sum())
+            continue
+        size += max(sys.getsizeof(part), int(getattr(part, "nbytes", 0)))
+        if isinstance(part, Mapping):
+            todo += [*part.keys(), *part.values()]
+        elif isinstance(part, list | tuple | set | frozenset):
+            todo += part
+        todo += getattr(part, "__dict__", {}).values()
+    return size
+
+
+def _stamp(path: str) -> Stamp:
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    return status.st_mtime_ns, status.st_size, status.st_ino
 
 
 def fingerprint(value: object) -> bytes:
@@ -61,7 +193,7 @@ def fingerprint(value: object) -> bytes:
         return _digest([b"sequence", *map(fingerprint, value)])
     if isinstance(value, Collection):
         return _digest([b"set", *sorted(map(fingerprint, value))])
-    raise TypeError(f"a result cannot be kept by a {type(value).__name__}")
+    raise TypeError(f"a result cannot be cached by a {type(value).__name__}")
 
 
 def _as_bytes(table: pd.DataFrame) -> memoryview:

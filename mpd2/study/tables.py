@@ -19,9 +19,14 @@ from mpd2.evaluation.intervals import Estimate
 from mpd2.study.definition import PAPER_RUN
 
 
+def table_path(data: Path, name: str) -> Path:
+    """Where a table of the study is stored in the folder `data`."""
+    return data / "tables" / f"{name}.csv"
+
+
 def read_table(data: Path, name: str) -> pd.DataFrame:
     """A table of the study in the folder `data`."""
-    path = data / "tables" / f"{name}.csv"
+    path = table_path(data, name)
     if not path.is_file():
         raise UserError(f"{path}: there is no such table; `python -m mpd2 reproduce {name}` makes it")
     return pd.read_csv(path)

@@ -1,13 +1,22 @@
-"""Results are kept by what they were made from."""
+"""Results are cached by what they were made from."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from time import sleep
+from types import SimpleNamespace
+
+import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpd2.core.memo import fingerprint, remembered
+from mpd2.core.errors import UserError
+from mpd2.core.files import replacing
+from mpd2.core.memo import Cache, cached, cached_by_content, depends_on, fingerprint, size_of
 from mpd2.present.words.side_by_side import SideBySide
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()
@@ -65,18 +74,123 @@ def test_an_object_is_what_its_parts_are(table: pd.DataFrame) -> None:
 def test_what_was_made_once_is_not_made_again(table: pd.DataFrame) -> None:
     made = []
 
-    @remembered(2)
+    @cached_by_content
     def total(rows: pd.DataFrame, times: int = 1) -> float:
         made.append(times)
         return float(rows["value"].sum()) * times
 
     assert [total(table), total(table.copy()), total(table, times=2), total(table)] == [4.0, 4.0, 8.0, 4.0]
     assert made == [1, 2]
-    total(table, times=3)
-    total(table, times=2)
-    assert made == [1, 2, 3, 2], "only the last two are kept"
 
 
-def test_nothing_is_kept_by_what_has_no_content() -> None:
+def test_a_result_is_made_anew_when_a_file_it_depends_on_is_written_replaced_deleted_or_made(tmp_path: Path) -> None:
+    path, made = tmp_path / "file", []
+
+    @cached
+    def content(name: str) -> str:
+        made.append(name)
+        depends_on(tmp_path / name)
+        return (tmp_path / name).read_text() if (tmp_path / name).exists() else "nothing"
+
+    @cached
+    def shouted(name: str) -> str:
+        return content(name).upper()
+
+    for text in ("one", "two", None, "one"):
+        if text is None:
+            path.unlink()
+        else:
+            with replacing(path) as draft:
+                draft.write_text(text)
+        assert [shouted("file"), shouted("file")] == [(text or "nothing").upper()] * 2
+    path.write_text("longer")
+    assert shouted("file") == "LONGER"
+    assert len(made) == 5, "once for each content"
+
+
+def test_a_file_that_changes_while_it_is_read_is_read_again(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_text("old")
+
+    @cached
+    def content() -> str:
+        depends_on(path)
+        text = path.read_text()
+        path.write_text("newer")
+        return text
+
+    assert [content(), content()] == ["old", "newer"]
+
+
+def test_all_results_together_stay_within_the_limit_and_the_least_recently_used_go_first() -> None:
+    cache, made = Cache(limit=10_000), []
+
+    def ask(key: str, size: int = 3_000) -> None:
+        cache.get_or_make(key, lambda: made.append(key) or bytes(size))
+
+    for key in ("a", "b", "c", "a", "d"):
+        ask(key)
+    assert made == ["a", "b", "c", "d"]
+    assert 9_000 < cache.size <= 10_000
+    ask("a")
+    ask("b")
+    assert made == ["a", "b", "c", "d", "b"], "of a, b and c the second was asked for longest ago"
+    ask("too large", size=20_000)
+    ask("b")
+    assert made[-1] == "too large", "what can never be held evicts nothing"
+    cache.clear()
+    assert (cache.size, cache.values()) == (0, [])
+
+
+def test_a_result_that_is_made_anew_counts_once(tmp_path: Path) -> None:
+    cache, path = Cache(limit=10_000), tmp_path / "file"
+    for text in ("a", "ab", "abc"):
+        path.write_text(text)
+        cache.get_or_make("key", lambda: depends_on(path) or bytes(3_000))
+    assert 3_000 <= cache.size < 4_000
+
+
+def test_of_many_who_ask_at_once_one_makes_the_result() -> None:
+    made, everybody = [], Barrier(8)
+
+    @cached
+    def slow(key: str) -> int:
+        made.append(key)
+        sleep(0.05)
+        return len(made)
+
+    def ask(_: int) -> int:
+        everybody.wait()
+        return slow("key")
+
+    with ThreadPoolExecutor(8) as threads:
+        assert list(threads.map(ask, range(8))) == [1] * 8
+    assert made == ["key"]
+
+
+def test_a_result_that_could_not_be_made_is_tried_again_by_the_next() -> None:
+    attempts = []
+
+    @cached
+    def second_time() -> str:
+        attempts.append(1)
+        if len(attempts) == 1:
+            raise UserError("not yet")
+        return "made"
+
+    with pytest.raises(UserError, match="not yet"):
+        second_time()
+    assert second_time() == "made"
+
+
+def test_the_size_of_a_result_is_that_of_its_arrays_and_tables_wherever_they_are() -> None:
+    rows = np.zeros((1000, 10))
+    table = pd.DataFrame(rows)
+    for value in (rows, rows[::2].repeat(2, 0), {"rows": [rows]}, table, (table, table), SimpleNamespace(rows=rows)):
+        assert 80_000 <= size_of(value) < 85_000
+    assert size_of("x" * 1000) >= 1000
+
+
+def test_nothing_is_cached_by_what_has_no_content() -> None:
     with pytest.raises(TypeError, match="object"):
         fingerprint([object()])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from mpd2.core.memo import CACHE
 from mpd2.core.runs import load_run
 from mpd2.lab.jobs import crew, orders, queue, worker
 from mpd2.lab.jobs.folder import PLACE, Job, Search, Status, Workshop, all_jobs
@@ -23,9 +24,9 @@ def workshop(tmp_path_factory):
         patch.setattr(worker, "_write_log_to", lambda path: None)
         patch.setattr(queue, "RUNNING", 0)  # nothing starts by itself
         patch.setattr(crew, "keep_ready", lambda: None)
-        store.forget_runs()
+        CACHE.clear()
         yield Workshop.here()
-    store.forget_runs()
+    CACHE.clear()
 
 
 def wish(title: str) -> orders.Wish:

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from mpd2.core.memo import CACHE
 from mpd2.evaluation import explain
 from mpd2.planning.worklist import ordered
 from mpd2.studio import warm
@@ -53,6 +54,6 @@ def test_what_pages_are_made_of_is_imported_and_set_aside() -> None:
 
 
 def test_nobody_is_told_of_spinners_that_nobody_sees(capfd: pytest.CaptureFixture[str]) -> None:
-    store.attribution.clear()
+    CACHE.clear()
     warm.warm_pages()
     assert "ScriptRunContext" not in "".join(capfd.readouterr())

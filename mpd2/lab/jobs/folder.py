@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
@@ -21,6 +20,7 @@ from pydantic import Field, ValidationError
 
 from mpd2.core.errors import UserError
 from mpd2.core.files import ROOT, replacing
+from mpd2.core.memo import cached, depends_on
 from mpd2.training.config import Config, Section
 
 PLACE = "MPD2_WORKSHOP"
@@ -119,7 +119,7 @@ class Job:
 
     @property
     def order(self) -> Order:
-        """What was asked for; read once, as it never changes and can be long."""
+        """What was asked for; cached, as it can be long."""
         return _read_order(self.folder / ORDER)
 
     @property
@@ -186,8 +186,9 @@ def all_jobs(place: Workshop) -> list[Job]:
     return sorted(jobs, key=lambda job: job.name)  # which begins with the time
 
 
-@lru_cache(maxsize=256)
+@cached
 def _read_order(path: Path) -> Order:
+    depends_on(path)
     return _read(Order, path)
 
 

@@ -7,7 +7,6 @@ import shutil
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import error_rates
 from mpd2.core.errors import UserError
+from mpd2.core.memo import cached, depends_on
 from mpd2.core.policy import Policy
 from mpd2.core.runs import CONFIG, Run, annotate, read_config, save_run
 from mpd2.evaluation.reports import split_reports
@@ -51,11 +51,7 @@ def own_runs(place: Workshop) -> list[OwnRun]:
 
 def described(name: str, place: Workshop) -> OwnRun | None:
     """A run by its name; none if there is none, or none that can be read."""
-    path = place.runs / name / CONFIG
-    try:
-        return _described(path, path.stat().st_mtime_ns)
-    except OSError:
-        return None
+    return _described(place.runs / name)
 
 
 def check_room(place: Workshop) -> None:
@@ -118,17 +114,18 @@ def unique(title: str, taken: set[str]) -> str:
     return next(candidate for candidate in titles if candidate not in taken)
 
 
-@lru_cache(maxsize=4 * MOST_RUNS)
-def _described(path: Path, changed: int) -> OwnRun | None:
-    """A run by its configuration, read again when that has `changed`; none where it cannot be read."""
+@cached
+def _described(folder: Path) -> OwnRun | None:
+    """A run by its configuration; none where it cannot be read."""
+    depends_on(folder / CONFIG)
     try:
-        config = read_config(path.parent)
+        config = read_config(folder)
     except UserError:
         return None
     notes, costs = config["notes"], config["costs"]
     return OwnRun(
-        name=path.parent.name,
-        title=str(notes.get("title") or path.parent.name),
+        name=folder.name,
+        title=str(notes.get("title") or folder.name),
         kind=str(notes.get("kind", "train")),
         created=str(config["created"]),
         routers=len(config["settings"]),

@@ -12,7 +12,7 @@ import pandas as pd
 from plotly import graph_objects as go
 from plotly.subplots import make_subplots
 
-from mpd2.core.memo import remembered
+from mpd2.core.memo import cached_by_content
 from mpd2.evaluation.regions import AI
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.style import AI as AI_MARK
@@ -24,7 +24,6 @@ EDGE = "rgba(128, 128, 128, 0.55)"  # keeps the lightest and the darkest point v
 PLOTLY_SHAPES = {"cross": "x"}  # where Plotly's name of a Vega shape differs
 LARGER = {"triangle-up": 1.4, "triangle-down": 1.4, "diamond": 1.25}  # shapes that look small for their size
 FADED = 0.2
-KEPT = 16  # maps, a megabyte each
 
 REGION, REST = Mark(ROUTER.colour, "diamond"), Mark(OTHER.colour, "circle")
 
@@ -63,7 +62,7 @@ PAINTS: Mapping[str, Paint] = {
 """Everything the one large panel can be coloured by."""
 
 
-@remembered(KEPT)
+@cached_by_content
 def four_panels(table: pd.DataFrame, picked: Collection[str] = ()) -> go.Figure:
     """Who is right where, and what is deferred: four maps that move together. `table`: `regions.cases` with x and y."""
     titles = [paint.title for paint, _ in PANELS.values()]
@@ -83,7 +82,7 @@ def four_panels(table: pd.DataFrame, picked: Collection[str] = ()) -> go.Figure:
     return _finished(figure, height=760)
 
 
-@remembered(KEPT)
+@cached_by_content
 def one_panel(table: pd.DataFrame, name: str, picked: Collection[str] = ()) -> go.Figure:
     """One large map, coloured by one of PAINTS."""
     paint = PAINTS[name]

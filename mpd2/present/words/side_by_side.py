@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mpd2.core.memo import remembered
+from mpd2.core.memo import cached_by_content
 from mpd2.core.text import NOTHING, brief, decimal, typeset
 from mpd2.evaluation.metrics import METRICS
 
@@ -34,7 +34,7 @@ class SideBySide:
     best: pd.DataFrame  # bool
 
 
-@remembered(64)
+@cached_by_content
 def side_by_side(
     rows: pd.DataFrame,
     columns: Columns,

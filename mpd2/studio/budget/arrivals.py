@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
 
 import pandas as pd
 import streamlit as st
 
 from mpd2.core.errors import EmptyCohort
+from mpd2.core.memo import cached
 from mpd2.core.text import decimal, interval, percent
 from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.metrics import METRICS
@@ -93,7 +93,7 @@ def in_words(rows: pd.DataFrame) -> str:
     )
 
 
-@lru_cache(16)
+@cached
 def _orders(about: Scenario, past: Scenario, setting: DaySetting) -> pd.DataFrame:
     ranked, known = (store.ranked_for(one, setting) for one in (about, past))
     return in_many_orders(ranked, known.order, setting.limits, setting.costs, ORDERS)

@@ -1,14 +1,12 @@
-"""What the Budget page reads: worklists, plans and curves, kept for everybody by run, slice and setting.
+"""What the Budget page reads: worklists, plans and curves, cached for everybody by run, slice and setting.
 
-Kept by Python's own cache, whose keys cost a thousandth of Streamlit's: a hand on a slider asks for ten of these at
-every move. Nobody may change what it gives.
+A hand on a slider asks for ten of these at every move, so a lookup must cost no more than a few microseconds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
 
 import numpy as np
 import pandas as pd
@@ -17,6 +15,7 @@ from mpd2.core.arrays import Bools, Floats
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import ErrorRates, expected_costs
 from mpd2.core.errors import EmptyCohort, UserError
+from mpd2.core.memo import cached
 from mpd2.core.policy import mean_policy
 from mpd2.evaluation.intervals import Estimate, observed
 from mpd2.evaluation.metrics import COUNTED
@@ -34,8 +33,6 @@ from mpd2.present.words import budget as cards
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 
-KEPT = 64  # plans, a quarter of a megabyte each
-COURSES = 4  # of 26 megabytes each
 VAL = "val"
 SPARKS, SPARK_POINTS = ("TotalCost", "ClinicalCost", "Sens", "Defer"), 26
 
@@ -50,18 +47,18 @@ class Optimum:
     n: int
 
 
-@lru_cache(16)
+@cached
 def errors(about: Scenario) -> ErrorRates:
     """How likely everybody is to err on each case of the slice."""
     return store.error_model(about.run).predict(about.slice(store.cohort()))
 
 
-@lru_cache(32)
+@cached
 def ranked(about: Scenario, away: tuple[str, ...], routed: Costs) -> RankedCases:
     """The worklist of the slice with those who are there, routed for these costs."""
     run, cases = store.run(about.run), about.slice(store.cohort())
     present = Limits(away=away).present(cases.manifest)
-    outcome = store.evidence(about).outcomes[about.run]
+    outcome = store.outcome(about.run, about)
     if outcome.policy is None:
         raise UserError(f"run {about.run}: it keeps no policy; make the run anew")
     if outcome.continuations is None:
@@ -98,14 +95,14 @@ def expected(about: Scenario, setting: DaySetting) -> Floats:
     return expected_costs(errors(about), setting.costs)
 
 
-@lru_cache(KEPT)
+@cached
 def day(about: Scenario, setting: DaySetting) -> DayPlan:
     """Who reads what under a setting."""
     chosen = urgent(about, setting) if setting.limits.reserve else None
     return dayplan.make_day(ranked_for(about, setting), setting, chosen)
 
 
-@lru_cache(KEPT)
+@cached
 def measure(about: Scenario, setting: DaySetting) -> Judged:
     """What a setting comes to."""
     return dayplan.measure(day(about, setting), store.weights(about))
@@ -157,14 +154,14 @@ def hindsight(about: Scenario, setting: DaySetting) -> Optimum:
     return _optimum(about, _kind(setting))
 
 
-@lru_cache(64)
+@cached
 def cohorts(about: Scenario, before: DaySetting, after: DaySetting) -> pd.DataFrame:
     """What a change of setting does to each cohort."""
     cases = about.slice(store.cohort())
     return dayplan.by_cohort(measure(about, before).day, measure(about, after).day, cases, store.weights(about))
 
 
-@lru_cache(16)
+@cached
 def small_curves(about: Scenario) -> dict[str, list[float]]:
     """What SPARKS come to as more cases are sent, from none to all, at the run's own costs."""
     usual = DaySetting(store.run(about.run).costs)
@@ -187,34 +184,34 @@ def _kind(setting: DaySetting) -> DaySetting:
     return replace(setting, limits=kind, urgent=0)
 
 
-@lru_cache(COURSES)
+@cached
 def _course(about: Scenario, kind: DaySetting) -> BudgetSweep:
     return course_of(ranked_for(about, kind), kind, store.weights(about))
 
 
-@lru_cache(64)
+@cached
 def _figures_along(about: Scenario, kind: DaySetting) -> str:
     return cards.figures_along(_course(about, kind), asks_on(about, kind))
 
 
-@lru_cache(64)
+@cached
 def _changes_along(about: Scenario, start: DaySetting) -> str:
     return cards.changes_along(_course(about, _kind(start)), measure(about, start))
 
 
-@lru_cache(64)
+@cached
 def _curve(about: Scenario, kind: DaySetting) -> pd.DataFrame:
     return operating_curve(ranked_for(about, kind), kind.limits, kind.costs, store.weights(about))
 
 
-@lru_cache(64)
+@cached
 def _optimum(about: Scenario, kind: DaySetting) -> Optimum:
     known = ranked_for(about, kind)
     best = cheapest(operating_curve(known, kind.limits, kind.costs, points=FINE))
     return Optimum(float(best["budget"]), float(best["value"]), about.split, len(known.cohort))
 
 
-@lru_cache(64)
+@cached
 def _backdrop(about: Scenario, kind: DaySetting) -> Drawing:
     rows, best = _curve(about, kind), optimum(about, kind)
     place = None
@@ -225,7 +222,7 @@ def _backdrop(about: Scenario, kind: DaySetting) -> Drawing:
     return figures.cost_curve(rows, place, trained_for_budgets(about, kind))
 
 
-@lru_cache(64)
+@cached
 def longest_list(about: Scenario, away: tuple[str, ...], routed: Costs) -> int:
     """The readings of the busiest reader if every case is sent and nobody is ever full."""
     known = ranked(about, away, routed)

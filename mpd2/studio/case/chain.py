@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.core.cohort import UNKNOWN
+from mpd2.core.memo import cached
 from mpd2.core.policy import choose
 from mpd2.evaluation import hardstop
 from mpd2.evaluation.explain import WORDS
@@ -94,7 +95,7 @@ def chain(facts: Facts) -> None:
     )
 
 
-@st.cache_resource(show_spinner=False)
+@cached
 def _limits() -> StopThresholds:
     return hardstop.fit_limits(store.train())
 

@@ -1,4 +1,4 @@
-"""What the Case page reads, each part kept for a while by run and case."""
+"""What the Case page reads, each part cached by run and case."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import ErrorRates, expected_costs
 from mpd2.core.errors import UserError
+from mpd2.core.memo import cached
 from mpd2.core.policy import Policy
 from mpd2.core.runs import Run
 from mpd2.evaluation import explain
@@ -23,7 +24,6 @@ from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.training.anatomy import fit_anatomy
 
-KEPT = 64  # cases whose explanations are kept
 NEIGHBOURS = 5
 
 
@@ -53,19 +53,19 @@ class Facts:
         return "routers" if explain.has_router(self.run) else "trained versions"
 
 
-@st.cache_resource(show_spinner=False)
+@cached
 def train() -> Cohort:
     """The training cases."""
     return store.cohort().subset(split="train")
 
 
-@st.cache_resource(show_spinner=False)
+@cached
 def anatomy() -> Floats:
     """Glaucoma from the cup-to-disc ratios alone, learned from the training cases, [3]."""
     return fit_anatomy(train())
 
 
-@st.cache_data(show_spinner=False, max_entries=16)
+@cached
 def listing(about: Scenario) -> pd.DataFrame:
     """The worklist of the slice, in the table's order."""
     facts = store.evidence(about)
@@ -93,7 +93,8 @@ def of_case(run_name: str, case: Cohort, policy: Policy | None = None) -> Facts:
     return Facts(run, store.run_title(run_name), case, policy, actions)
 
 
-@st.cache_data(show_spinner="Taking the decision apart …", max_entries=KEPT)
+@cached
+@st.spinner("Taking the decision apart …")
 def attribution(run_name: str, case_id: str) -> tuple[pd.DataFrame, float, float]:
     """What each input adds, the mean log-odds of the background and those of the case."""
     case = _case(case_id)
@@ -101,20 +102,20 @@ def attribution(run_name: str, case_id: str) -> tuple[pd.DataFrame, float, float
     return explain.attribution_frame(found, case), float(found.base.mean()), float(found.logit.mean())
 
 
-@st.cache_data(show_spinner=False, max_entries=KEPT)
+@cached
 def flips(run_name: str, case_id: str) -> pd.DataFrame:
     """The smallest changes that turn the decision."""
     return explain.flips(store.run(run_name), _case(case_id), train())
 
 
-@st.cache_data(show_spinner=False, max_entries=KEPT)
+@cached
 def stand_ins(run_name: str, case_id: str) -> list[str]:
     """Who is asked, then who if that one is away, and so on."""
     names = ["AI", *(reader.name for reader in store.cohort().manifest.readers)]
     return [names[action] for action in explain.stand_ins(store.run(run_name), _case(case_id))]
 
 
-@st.cache_data(show_spinner=False, max_entries=KEPT)
+@cached
 def similar(run_name: str, case_id: str) -> pd.DataFrame:
     """The training cases most like this one."""
     return explain.similar_cases(store.run(run_name), _case(case_id), train(), NEIGHBOURS)

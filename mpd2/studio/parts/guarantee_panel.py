@@ -5,6 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from mpd2.core.memo import cached
 from mpd2.core.text import NOTHING, percent, typeset
 from mpd2.evaluation.guarantee import AMONG, HOLDS, TOO_FEW, cases_needed, kept_cases, promise
 from mpd2.present.words.answer import in_words
@@ -67,7 +68,7 @@ def panel(run: str) -> None:
     st.caption(in_words(ASSUMPTION))
 
 
-@st.cache_data(show_spinner=False, max_entries=256)
+@cached
 def promises(run: str, level: float, among: str) -> pd.DataFrame:
     """What can be promised of a run in each cohort, as `promise` tells it."""
     val, test = (store.compared((run,), Scenario(run, split)) for split in ("val", "test"))

@@ -8,7 +8,7 @@ from copy import deepcopy
 import pandas as pd
 import streamlit as st
 
-from mpd2.core.memo import remembered
+from mpd2.core.memo import cached_by_content
 from mpd2.core.text import NOTHING, capital
 from mpd2.evaluation.metrics import METRICS, label_of
 from mpd2.present.charts.kit.style import OTHER, ROUTER
@@ -81,7 +81,7 @@ def heads(metrics: Iterable[str], cohort: str, prefix: str = "") -> dict[tuple[s
     return {(cohort, metric): capital(f"{prefix} {label_of(metric)}".strip()) for metric in metrics}
 
 
-@remembered(64)
+@cached_by_content
 def _styled(table: SideBySide, head: str, active: str, unranked: Collection[str]) -> pd.io.formats.style.Styler:
     frame = table.values.copy()
     frame.insert(0, head, table.titles)

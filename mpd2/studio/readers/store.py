@@ -1,4 +1,4 @@
-"""What the Readers page reads, a part for each of its tabs, kept by run and slice."""
+"""What the Readers page reads, a part for each of its tabs, cached by run and slice."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
+from mpd2.core.memo import cached
 from mpd2.evaluation import readers
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
@@ -38,7 +39,8 @@ class Agreement:
     contradictions: pd.DataFrame  # as `readers.against_ai`
 
 
-@st.cache_data(show_spinner="Counting …", max_entries=16)
+@cached
+@st.spinner("Counting …")
 def quality(about: Scenario) -> Quality:
     """How good each reader is."""
     evidence, matched = store.evidence(about), store.table("readers", about)
@@ -51,7 +53,8 @@ def quality(about: Scenario) -> Quality:
     )
 
 
-@st.cache_data(show_spinner="Counting …", max_entries=16)
+@cached
+@st.spinner("Counting …")
 def workload(about: Scenario) -> Workload:
     """Who gets the cases."""
     evidence = store.evidence(about)
@@ -59,7 +62,8 @@ def workload(about: Scenario) -> Workload:
     return Workload(load, readers.availability(evidence.cohort))
 
 
-@st.cache_data(show_spinner="Counting …", max_entries=16)
+@cached
+@st.spinner("Counting …")
 def agreed(about: Scenario) -> Agreement:
     """Who agrees with whom."""
     cases = store.evidence(about).cohort

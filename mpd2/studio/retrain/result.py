@@ -9,6 +9,7 @@ import streamlit as st
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
+from mpd2.core.memo import cached
 from mpd2.core.policy import Decisions, decided_together
 from mpd2.core.runs import load_predictions
 from mpd2.core.text import GAP, decimal, interval, percent
@@ -127,20 +128,23 @@ def draw_grid(name: str, about: Scenario) -> None:
 # ---------------------------------------------------------------------------------- figures
 
 
-@st.cache_data(show_spinner="Counting …", max_entries=32)
+@cached
+@st.spinner("Counting …")
 def _figures(names: tuple[str, ...], about: Scenario) -> pd.DataFrame:
     facts, drawn = store.compared(names, about), store.weights(about)
     return pd.concat([tables.overall(facts, drawn), tables.collapse(facts, drawn)], ignore_index=True)
 
 
-@st.cache_data(show_spinner="Counting …", max_entries=32)
+@cached
+@st.spinner("Counting …")
 def _paired(names: tuple[str, ...], reference: str, about: Scenario) -> pd.DataFrame:
     return tables.paired(store.compared(names, about), reference, store.weights(about))
 
 
-@st.cache_data(show_spinner="Counting …", max_entries=8)
+@cached
+@st.spinner("Counting …")
 def _grid_tables(name: str, about: Scenario) -> tuple[pd.DataFrame, pd.DataFrame]:
-    cases, run = about.slice(store.cohort()), store.run(name)
+    cases, run = store.cases(about), store.run(name)
     facts = grid.evidence(run, load_predictions(store.run_folder(name), run, cases), cases)
     return grid.levels(facts), grid.effects(facts)
 
@@ -189,8 +193,6 @@ def _rename(name: str, title: str) -> None:
         own_runs.rename(name.removeprefix(store.OWN), title, Workshop.here(), taken)
     except UserError as error:
         st.toast(str(error), icon=":material/error:")
-    else:
-        store.forget_runs()
 
 
 def _delete(name: str) -> None:
@@ -198,8 +200,6 @@ def _delete(name: str) -> None:
         own_runs.delete(name.removeprefix(store.OWN), Workshop.here())
     except UserError as error:
         st.toast(str(error), icon=":material/error:")
-    else:
-        store.forget_runs()
 
 
 def _keep_cell(name: str, cell: str) -> None:

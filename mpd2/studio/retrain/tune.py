@@ -10,6 +10,7 @@ import streamlit as st
 from optuna.study import Study
 
 from mpd2.core.errors import UserError
+from mpd2.core.memo import cached, cached_by_content
 from mpd2.core.text import decimal
 from mpd2.evaluation.metrics import label_of
 from mpd2.lab.jobs import crew, orders
@@ -91,7 +92,7 @@ def _study(name: str, place: Workshop) -> None:
     if done.empty:
         return
     _best(study, plan_of_it, trials, place)
-    _charts(study, trials)
+    _charts(study, trials, place)
 
 
 def _best(study: Study, its_plan: SearchPlan, trials: pd.DataFrame, place: Workshop) -> None:
@@ -115,12 +116,12 @@ def _best(study: Study, its_plan: SearchPlan, trials: pd.DataFrame, place: Works
                   help=texts.PRESET_TRAINED, icon=":material/model_training:")  # fmt: skip
 
 
-def _charts(study: Study, trials: pd.DataFrame) -> None:
+def _charts(study: Study, trials: pd.DataFrame, place: Workshop) -> None:
     left, right = st.columns(2)
     with left:
         rows = tables.history(trials)
         _chart("history", figures.history(rows), rows, "Score of each trial and the best so far")
-        shares = _importances(study.study_name, int((trials["state"] == "complete").sum()), study)
+        shares = _importances(trials[trials["state"] == "complete"], place.studies, study.study_name)
         if len(shares):
             _chart("importances", figures.importances(shares), shares, "Share of the spread each setting explains")
         else:
@@ -152,12 +153,13 @@ def _keep(config: Config, name: str, place: Workshop, train: bool) -> None:
         form.submit(orders.training(wish, form.SEEDS, form.table(), store.cohort()))
 
 
-@st.cache_resource(show_spinner=False, max_entries=2)
+@cached
 def _storage(place: str) -> Any:
     return connect(place)
 
 
-@st.cache_data(show_spinner=False, max_entries=16)
-def _importances(name: str, completed: int, _of: Study) -> pd.DataFrame:
-    """Kept until another trial is completed: looking for them takes longer than drawing everything else."""
-    return tables.importances(_of)
+@cached_by_content
+def _importances(completed: pd.DataFrame, place: str, name: str) -> pd.DataFrame:
+    """Cached until another trial is completed: they take longer than drawing everything else."""
+    study, _ = load_study(_storage(place), name)
+    return tables.importances(study)

@@ -72,7 +72,7 @@ def open_page(key: str) -> Scenario:
 
 def _size(about: Scenario) -> int:
     try:
-        return len(about.slice(store.cohort()))
+        return len(store.cases(about))
     except EmptyCohort as error:
         st.warning(f"{error}. Choose other cohorts or another split in the sidebar.", icon=":material/filter_alt_off:")
         st.stop()

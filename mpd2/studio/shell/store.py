@@ -1,4 +1,4 @@
-"""What pages read: loaded once for everybody, never changed."""
+"""What pages read: cached for everybody, and read again once a run or a table of the study is another."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.error_rates import ErrorModel
 from mpd2.core.files import ROOT
+from mpd2.core.memo import cached, depends_on
 from mpd2.core.policy import route
 from mpd2.core.reading import load_cohort
 from mpd2.core.runs import CONFIG, Run, load_continuations, load_errors, load_predictions, load_run
@@ -30,7 +31,7 @@ from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.claims import OF_THE_OBJECTIVE, Finding
 from mpd2.study.definition import CONTENDERS, PAPER_RUN, ROUTERS
 from mpd2.study.sentences import resplit_words, transfer_words
-from mpd2.study.tables import StudyTables, read_table
+from mpd2.study.tables import StudyTables, read_table, table_path
 
 DATA = ROOT / "data"
 RUNS = DATA / "runs"
@@ -40,13 +41,13 @@ ELSEWHERE = ("resplits", "rivals", "transfer", "recalibration")
 STUDY_STRATA = 5  # of risk, in the study's table
 
 
-@st.cache_resource(show_spinner=False)
+@cached
 def cohort() -> Cohort:
     """The benchmark, every case."""
     return load_cohort(DATA / "glaucoma.csv")
 
 
-@st.cache_resource(show_spinner=False)
+@cached
 def embedding() -> Map:
     """The shipped map of every case."""
     return load_map(DATA / "map", cohort())
@@ -54,8 +55,7 @@ def embedding() -> Map:
 
 def run_names() -> list[str]:
     """The runs that can be the active one: the study's in its order, then people's own, the newest first."""
-    shipped = [name for name in CONTENDERS if (RUNS / name / CONFIG).is_file()]
-    return shipped + [own_key(run) for run in own_runs() if run.kind == "train"]
+    return _shipped() + [own_key(run) for run in own_runs() if run.kind == "train"]
 
 
 def own_runs() -> list[OwnRun]:
@@ -77,60 +77,57 @@ def run_title(name: str) -> str:
     """A run as shown."""
     if not name.startswith(OWN):
         return CONTENDERS[name].title if name in CONTENDERS else name
-    known = shelf.described(name.removeprefix(OWN), Workshop.here())
-    return known.title if known else name
+    own = shelf.described(name.removeprefix(OWN), Workshop.here())
+    return own.title if own else name
 
 
-def forget_runs() -> None:
-    """Let go of what is kept of runs, after one was renamed or deleted."""
-    st.cache_data.clear()
-    run.clear()
-    evidence.clear()
-    compared.clear()
-    answer.clear()
-
-
-@st.cache_resource(show_spinner=False, max_entries=64)
+@cached
 def run(name: str) -> Run:
     """One run, with its weights."""
-    return load_run(run_folder(name))
+    return load_run(_watched(name))
 
 
-@st.cache_resource(show_spinner=False, max_entries=64)
+@cached
 def error_model(name: str) -> ErrorModel:
     """How likely everybody is to err, as a run keeps it."""
-    return load_errors(run_folder(name))
+    return load_errors(_watched(name))
 
 
-@st.cache_resource(show_spinner=False, max_entries=32)
-def evidence(scenario: Scenario) -> Evidence:
-    """What every run did with the slice, the active one first."""
-    cases = scenario.slice(cohort())
-    names = [scenario.run, *(name for name in CONTENDERS if name in run_names() and name != scenario.run)]
-    return Evidence(cases, cohort().manifest.default_costs(), {name: _outcome(name, cases) for name in names})
+def cases(scenario: Scenario) -> Cohort:
+    """The cases of the slice, whichever run is the active one; none left is an `EmptyCohort`."""
+    return _cases(scenario.split, scenario.cohorts)
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
-def compared(names: tuple[str, ...], scenario: Scenario) -> Evidence:
-    """What some runs did with a slice, in the order of their names."""
-    cases = scenario.slice(cohort())
-    return Evidence(cases, cohort().manifest.default_costs(), {name: _outcome(name, cases) for name in names})
+def outcome(name: str, scenario: Scenario) -> Outcome:
+    """What one run did with the slice."""
+    return _outcome(name, scenario.split, scenario.cohorts)
 
 
-@st.cache_resource(show_spinner=False, max_entries=16)
 def weights(scenario: Scenario) -> Floats:
     """The resamples of the slice, shared by every table and curve of it."""
-    return resample_weights(scenario.slice(cohort()))
+    return _weights(scenario.split, scenario.cohorts)
 
 
-@st.cache_data(show_spinner="Counting …", max_entries=64)
+def evidence(scenario: Scenario) -> Evidence:
+    """What every run did with the slice, the active one first."""
+    return compared((scenario.run, *(name for name in _shipped() if name != scenario.run)), scenario)
+
+
+def compared(names: tuple[str, ...], scenario: Scenario) -> Evidence:
+    """What some runs did with the slice, in the order of their names."""
+    outcomes = {name: outcome(name, scenario) for name in names}
+    return Evidence(cases(scenario), cohort().manifest.default_costs(), outcomes)
+
+
+@cached
+@st.spinner("Counting …")
 def table(name: str, scenario: Scenario) -> pd.DataFrame:
     """A table of the study: as stored where the slice is the study's own, else computed for the slice.
 
     What the paper prints is about its test cases, so beside any other slice there is none of it.
     """
     if scenario.is_whole and scenario.run in (ROUTERS if name in ("paired", "gaps") else CONTENDERS):
-        return read_table(DATA, name)
+        return _table(name)
     facts, drawn = evidence(scenario), weights(scenario)
     made = {
         "overall": lambda: tables.overall(facts, drawn),
@@ -149,14 +146,16 @@ def table(name: str, scenario: Scenario) -> pd.DataFrame:
     return rows
 
 
-@st.cache_resource(show_spinner="Counting …", max_entries=64)
+@cached
+@st.spinner("Counting …")
 def answer(scenario: Scenario) -> Answer:
     """Whether the run is worth it on the slice, in words."""
-    told = {name: table(name, scenario) for name in ("overall", "paired", "collapse")}
-    return headlines.answer(StudyTables(told, cohort().manifest), scenario.run)
+    tables = {name: table(name, scenario) for name in ("overall", "paired", "collapse")}
+    return headlines.answer(StudyTables(tables, cohort().manifest), scenario.run)
 
 
-@st.cache_data(show_spinner="Counting …", max_entries=64)
+@cached
+@st.spinner("Counting …")
 def risk(scenario: Scenario, signal: str, strata: int) -> pd.DataFrame:
     """Clinical cost by how hard a case is: as stored where slice and strata are the study's own, else computed."""
     if scenario.is_whole and scenario.run in CONTENDERS and strata == STUDY_STRATA:
@@ -164,24 +163,61 @@ def risk(scenario: Scenario, signal: str, strata: int) -> pd.DataFrame:
     return curves.risk_curves(evidence(scenario), signal, weights(scenario), strata)
 
 
-@st.cache_data(show_spinner=False)
+@cached
 def ablation(name: str) -> pd.DataFrame:
     """One of the study's ablation tables."""
-    return read_table(DATA, name)
+    return _table(name)
 
 
-@st.cache_resource(show_spinner=False)
+@cached
 def terms() -> tuple[Finding, ...]:
     """What came of each claim about the terms of the objective, in the order of the claims."""
-    told = StudyTables({name: ablation(name) for name in (*ABLATIONS, "effects")}, cohort().manifest)
-    return tuple(claim.check(told, PAPER_RUN) for claim in OF_THE_OBJECTIVE)
+    study = StudyTables({name: ablation(name) for name in (*ABLATIONS, "effects")}, cohort().manifest)
+    return tuple(claim.check(study, PAPER_RUN) for claim in OF_THE_OBJECTIVE)
 
 
-@st.cache_resource(show_spinner=False)
+@cached
 def elsewhere() -> tuple[str, str]:
     """What other splits of the cases and new cohorts come to, in words."""
-    told = StudyTables({name: ablation(name) for name in ELSEWHERE}, cohort().manifest)
-    return headlines.in_words(resplit_words(told)), headlines.in_words(transfer_words(told))
+    study = StudyTables({name: ablation(name) for name in ELSEWHERE}, cohort().manifest)
+    return headlines.in_words(resplit_words(study)), headlines.in_words(transfer_words(study))
+
+
+def _shipped() -> list[str]:
+    return [name for name in CONTENDERS if (RUNS / name / CONFIG).is_file()]
+
+
+@cached
+def _cases(split: str, cohorts: tuple[str, ...]) -> Cohort:
+    return Scenario(split=split, cohorts=cohorts).slice(cohort())
+
+
+@cached
+def _weights(split: str, cohorts: tuple[str, ...]) -> Floats:
+    return resample_weights(_cases(split, cohorts))
+
+
+@cached
+def _outcome(name: str, split: str, cohorts: tuple[str, ...]) -> Outcome:
+    made, judged, folder = run(name), _cases(split, cohorts), run_folder(name)
+    policy = load_predictions(folder, made, judged)
+    continuations = load_continuations(folder, made, judged)
+    published = CONTENDERS[name].published if name in CONTENDERS else None
+    decisions = route(policy, judged, made.rule, continuations)
+    return Outcome(run_title(name), published, decisions, policy, made.rule, continuations)
+
+
+def _watched(name: str) -> Path:
+    """Where a run is kept; what is made of it is valid as long as its description, which digests all its files."""
+    folder = run_folder(name)
+    depends_on(folder / CONFIG)
+    return folder
+
+
+def _table(name: str) -> pd.DataFrame:
+    """A table of the study, as stored."""
+    depends_on(table_path(DATA, name))
+    return read_table(DATA, name)
 
 
 def _beside_ai(facts: Evidence, run: str) -> Evidence:
@@ -193,12 +229,3 @@ def _deployable(facts: Evidence) -> Evidence:
     """Without the methods that need the answers: nobody can be on a front beside them."""
     kept = {name: outcome for name, outcome in facts.outcomes.items() if name not in NOT_DEPLOYABLE}
     return replace(facts, outcomes=kept)
-
-
-def _outcome(name: str, cases: Cohort) -> Outcome:
-    known = run(name)
-    policy = load_predictions(run_folder(name), known, cases)
-    continuations = load_continuations(run_folder(name), known, cases)
-    published = CONTENDERS[name].published if name in CONTENDERS else None
-    made = route(policy, cases, known.rule, continuations)
-    return Outcome(run_title(name), published, made, policy, known.rule, continuations)

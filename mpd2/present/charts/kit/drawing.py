@@ -10,10 +10,9 @@ from typing import Any, ParamSpec
 import orjson
 import pyarrow as pa
 
-from mpd2.core.memo import remembered
+from mpd2.core.memo import cached_by_content
 from mpd2.present.charts.kit.style import CONFIG, AltairChart
 
-KEPT = 64  # charts of a kind, each a few kilobytes, or some tens of them
 Given = ParamSpec("Given")
 
 
@@ -47,7 +46,7 @@ def finished(chart: AltairChart) -> Drawing:
 def drawn_once(draw: Callable[Given, AltairChart]) -> Callable[Given, Drawing]:
     """Finish what a function draws, and keep it for the next who asks for the same."""
 
-    @remembered(KEPT)
+    @cached_by_content
     @wraps(draw)
     def drawing(*args: Given.args, **named: Given.kwargs) -> Drawing:
         return finished(draw(*args, **named))

@@ -53,8 +53,8 @@ if upload is None:
 try:
     read = partial(own_table.read_own, upload.getvalue(), upload.name, manifest)
     cases = visit.kept(CASES, upload.file_id, read)
-    attempt = partial(own_table.try_out, store.run(about.run), store.run_title(about.run), cases)
-    tried = visit.kept(TRIAL, (upload.file_id, about.run), attempt)
+    run, title = store.run(about.run), store.run_title(about.run)
+    tried = visit.kept(TRIAL, (upload.file_id, run, title), partial(own_table.try_out, run, title, cases))
 except TableError as error:
     st.error(texts.REFUSED, icon=":material/error:")
     problems = problems_frame(error.problems)

@@ -348,7 +348,7 @@ def test_what_is_wrong_with_the_place_is_logged_once(place, monkeypatch, caplog)
         looks.append(place)
         raise UserError("the disk is full")
 
-    monkeypatch.setattr(queue, "tend", tend)
+    monkeypatch.setattr(queue, "maintain", tend)
 
     async def serve() -> None:
         async with keeper.tended(place):

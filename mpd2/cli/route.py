@@ -50,14 +50,16 @@ def add(command: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Write the decision for every case of a table."""
     from mpd2.cli.inputs import manifest_for
-    from mpd2.core.runs import load_run
+    from mpd2.core.runs import ERRORS, load_errors, load_run
     from mpd2.lab.chunks import RouteRequest, parts_of, route_part
     from mpd2.lab.cluster import pool
 
     _check_place(args.out, args.table)
     trained = load_run(args.run)
     manifest = manifest_for(trained, args.table, args.manifest)
-    request = RouteRequest(trained, manifest, None if args.member is None else _position(trained, args.member))
+    member = None if args.member is None else _position(trained, args.member)
+    errors = load_errors(args.run) if (args.run / ERRORS).is_file() else None
+    request = RouteRequest(trained, manifest, member, errors)
     unwritten = f"{args.out} was not written; the same command starts anew"
     with if_interrupted(lambda: unwritten), pool(args.scheduler, args.workers) as workers:
         cases, asked = write_frames(workers.in_order(route_part, request, parts_of(args.table)), args.out, args.table)

@@ -20,6 +20,8 @@ MEASURED = ("logit_0", "logit_1", "vim_risk_z", "quality_risk", "vCDR", "aCDR")
 
 SPLITS = ("train", "val", "test")
 UNKNOWN = -1  # a truth or a reader's word that is not in the table
+ANSWERS = {0: "healthy", 1: "glaucoma", UNKNOWN: ""}
+"""A label in words."""
 
 
 @dataclass(frozen=True, eq=False)

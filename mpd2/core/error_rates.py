@@ -26,6 +26,23 @@ class ErrorRates(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
+class Expectations:
+    """What the model that decides N cases expects of them before anybody is asked.
+
+    Whatever is said of a case (how likely glaucoma is, who errs, what asking saves) comes from one of these, so that
+    no page tells the story of another model than the one that decided.
+    """
+
+    glaucoma: Floats  # [N] P(glaucoma | state)
+    wrong: Floats  # [N, 1 + M] probability that the AI's own answer, and each reader's, is wrong
+    cost: Floats  # [N, 1 + M] errors and fees if the case is kept, and if each reader is asked first; ∞ if unavailable
+
+    def rows(self, index: np.ndarray) -> Expectations:
+        """Those of the cases at `index`, positions or a boolean mask."""
+        return Expectations(self.glaucoma[index], self.wrong[index], self.cost[index])
+
+
+@dataclass(frozen=True, eq=False)
 class ErrorModel:
     """P(glaucoma | state) and every reader's error rates given the truth: logistic in a quadratic of the state."""
 
@@ -77,6 +94,14 @@ def expected_costs(errors: ErrorRates, costs: Costs) -> Floats:
     """Expected clinical cost plus fee of every action, [N, 1 + M]; availability is left to whoever decides."""
     fees = np.array([0.0, *costs.fees])
     return costs.false_negative * errors.missed + costs.false_positive * errors.alarmed + fees
+
+
+def expectations(errors: ErrorRates, cohort: Cohort, costs: Costs) -> Expectations:
+    """What error rates say of the cases they are of: whoever is asked has the last word."""
+    wrong = errors.missed + errors.alarmed
+    glaucoma = np.where(cohort.ai_label == 1, 1 - wrong[:, 0], wrong[:, 0])  # the AI misses it or raises an alarm
+    possible = np.column_stack([np.ones(len(cohort), bool), cohort.available])
+    return Expectations(glaucoma, wrong, np.where(possible, expected_costs(errors, costs), np.inf))
 
 
 def _moments(cohort: Cohort) -> tuple[Floats, Floats]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,12 @@ class Run:
     def members(self) -> int:
         """E."""
         return len(self.settings)
+
+    def member(self, rows: list[int]) -> Run:
+        """Some of the members as a run of their own, without their history."""
+        settings = tuple(self.settings[row] for row in rows)
+        arrays = {name: values[rows] for name, values in self.arrays.items()}
+        return replace(self, settings=settings, arrays=arrays, history=pd.DataFrame())
 
     def check_readers(self, cohort: Cohort) -> None:
         """Refuse a table with other readers: their columns would be taken for somebody else's."""

@@ -8,17 +8,17 @@ from math import factorial
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit, logit
+from scipy.special import expit
 
 from mpd2.core.arrays import Bools, Floats
-from mpd2.core.cohort import MEASURED, STATE, UNKNOWN, Cohort
+from mpd2.core.cohort import ANSWERS, MEASURED, STATE, UNKNOWN, Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.error_rates import ErrorRates, expected_costs
+from mpd2.core.error_rates import Expectations
 from mpd2.core.policy import Policy, Rule, choose, mean_policy
 from mpd2.core.runs import Run
 from mpd2.evaluation.map import nearest
 from mpd2.methods import policy_of
-from mpd2.methods.mpd2_router import Mpd2
+from mpd2.methods.base import Explains
 
 INPUT_NAMES = {
     "prob_1": "AI's probability",
@@ -31,20 +31,19 @@ INPUT_NAMES = {
     "aCDR": "area CDR",
 }
 
+NEW_CASE = "new case"  # id of one that is entered by hand
 BACKGROUND = 64  # training cases that stand for "not knowing" an input
 STEPS = 64  # points on the way to the end of a range; searched twice, so that a flip is found to 1/4000 of the way
 STAND_INS = 3  # readers in a row who might be away
-SUREST = 1e-7  # how near to 0 and 1 single precision tells probabilities apart
 INSIDE, OUTSIDE, BEYOND = "inside the range", "outside its cohort's range", "outside the training range"
-WORDS = {0: "healthy", 1: "glaucoma", UNKNOWN: ""}
 
 Value = Callable[[Floats], Floats]
-"""From K states, [K, F], to one figure each for any number of members, [..., K]."""
+"""From K states, [K, F], to one number each for any number of members, [..., K]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """How the inputs of one case add up to each router's deferral logit."""
+    """How the inputs of one case add up to each member's deferral logit."""
 
     values: Floats  # [E, 8] in the order of STATE
     base: Floats  # [E] the mean logit of the background
@@ -55,15 +54,10 @@ class Attribution:
         return self.base + self.values.sum(-1)
 
 
-def has_router(run: Run) -> bool:
-    """Whether a run decides by a deferral logit that can be taken apart."""
-    return run.method == Mpd2.key
+# ---------------------------------------------------------------------------------- a case with other inputs
 
 
-# ---------------------------------------------------------------------------------- variants of a case
-
-
-def variants(case: Cohort, state: Floats, available: Bools | None = None) -> Cohort:
+def copies_with(case: Cohort, state: Floats, available: Bools | None = None) -> Cohort:
     """One case with other states, [K, 8], and if given another roster, [M]."""
     copies = case.rows(np.zeros(len(state), int))
     roster = copies.available if available is None else np.tile(available, (len(state), 1))
@@ -95,7 +89,7 @@ def typical_case(train: Cohort) -> Cohort:
     """A case to start a new one from: every measured input at its median, every reader there, nothing known."""
     return replace(
         train.rows(np.array([0])),
-        ids=np.array(["new case"]),
+        ids=np.array([NEW_CASE]),
         split=np.array([""]),
         state=following(np.median(train.state, axis=0))[None],
         horizontal_cdr=np.array([np.nan]),
@@ -108,10 +102,12 @@ def typical_case(train: Cohort) -> Cohort:
 # ---------------------------------------------------------------------------------- what is done
 
 
-def actions_frame(policy: Policy, case: Cohort, rule: Rule, errors: ErrorRates, costs: Costs) -> pd.DataFrame:
-    """One row an action of one case, the AI first: who, mean share, least and most of any router, votes, costs.
+def actions_frame(policy: Policy, case: Cohort, rule: Rule, expected: Expectations, costs: Costs) -> pd.DataFrame:
+    """One row an action of one case, the AI first: who, mean share, least and most of any member, votes, costs.
 
-    `policy` is that of a population, [E, 1]; `errors` are the case's. `wrong` is the expected share of wrong answers.
+    `policy` is that of a population, [E, 1]; `expected` is of the one case. `wrong` is how likely the own answer of the
+    AI or of the reader is wrong; `expected_cost`, of keeping the case or of first asking the reader, is NaN for a
+    reader who is not available.
     """
     shares = policy.actions[:, 0]  # [E, 1 + M]
     manifest = case.manifest
@@ -124,8 +120,8 @@ def actions_frame(policy: Policy, case: Cohort, rule: Rule, errors: ErrorRates, 
         "most": shares.max(0),
         "votes": (choose(policy, rule) == np.arange(1 + case.readers)).sum(0),
         "fee": [0.0, *costs.fees],
-        "wrong": (errors.missed + errors.alarmed)[0],
-        "expected_cost": expected_costs(errors, costs)[0],
+        "wrong": expected.wrong[0],
+        "expected_cost": np.where(np.isfinite(expected.cost[0]), expected.cost[0], np.nan),
         "available": [True, *case.available[0]],
         "chosen": chosen,
     })  # fmt: skip
@@ -150,23 +146,24 @@ def shapley(value: Value, case: Floats, background: Floats) -> tuple[Floats, Flo
     return worth @ signed, worth[..., 0]
 
 
-def attribute(run: Run, case: Cohort, train: Cohort, size: int = BACKGROUND, seed: int = 0) -> Attribution:
-    """What each of the eight inputs, as the routers see them, adds to the deferral logit of one case.
+def attribute(
+    method: Explains, run: Run, case: Cohort, train: Cohort, size: int = BACKGROUND, seed: int = 0
+) -> Attribution:
+    """What each of the eight inputs, as the members of a run see them, adds to the deferral logit of one case.
 
     The background is a fixed draw of training cases. Inputs are taken one by one, although the AI's probability and
     uncertainty are functions of its scores: what the four share is split between them.
     """
     rows = np.random.default_rng(seed).choice(len(train), min(size, len(train)), replace=False)
-    return Attribution(*shapley(lambda s: deferral_logit(run, variants(case, s)), case.state[0], train.state[rows]))
 
+    def logit(states: Floats) -> Floats:
+        return method.deferral_logit(run, copies_with(case, states))
 
-def deferral_logit(run: Run, cohort: Cohort) -> Floats:
-    """log d / (1 − d) of every router and case, [E, N]."""
-    return logit(np.clip(policy_of(run, cohort).defer, SUREST, 1 - SUREST))
+    return Attribution(*shapley(logit, case.state[0], train.state[rows]))
 
 
 def attribution_frame(attribution: Attribution, case: Cohort) -> pd.DataFrame:
-    """One row an input: its value, what it adds on average over the routers, and the least and most any router says."""
+    """One row an input: its value, what it adds on average over the members, and the least and most of any."""
     return pd.DataFrame({
         "variable": STATE,
         "input": list(INPUT_NAMES.values()),
@@ -190,19 +187,19 @@ def flips(run: Run, case: Cohort, train: Cohort) -> pd.DataFrame:
     now = case.state[0, columns]  # [L]
     ends = np.stack([train.state.min(0), train.state.max(0)], axis=-1)[columns]  # [L, 2]
     start = np.repeat(now[:, None], 2, axis=1)
-    inner, outer, found = _first_flip(run, case, start, ends)
+    inner, outer, turned = _first_flip(run, case, start, ends)
     _, outer, _ = _first_flip(run, case, inner, outer)
-    change = np.where(found, (outer - start) / train.state.std(0)[columns, None], np.inf)
+    change = np.where(turned, (outer - start) / train.state.std(0)[columns, None], np.inf)
     nearer = np.abs(change).argmin(-1)[:, None]  # [L, 1] down or up
-    at, change, found = (np.take_along_axis(part, nearer, 1)[:, 0] for part in (outer, change, found))
+    at, change, turned = (np.take_along_axis(part, nearer, 1)[:, 0] for part in (outer, change, turned))
     ending = _moved(case.state[0], at[:, None, None])[:, 0, 0]  # [L, 8]
     rows = pd.DataFrame({
         "variable": MEASURED,
         "input": [INPUT_NAMES[name] for name in MEASURED],
         "now": now,
-        "flips_at": np.where(found, at, np.nan),
-        "change": np.where(found, change, np.nan),
-        "probability": np.where(found, ending[:, STATE.index("prob_1")], np.nan),
+        "flips_at": np.where(turned, at, np.nan),
+        "change": np.where(turned, change, np.nan),
+        "probability": np.where(turned, ending[:, STATE.index("prob_1")], np.nan),
     })  # fmt: skip
     return rows.sort_values("change", key=np.abs, na_position="last", ignore_index=True)
 
@@ -212,7 +209,7 @@ def stand_ins(run: Run, case: Cohort) -> list[int]:
     order: list[int] = []
     available = case.available[0].copy()
     while len(order) < STAND_INS:
-        roster = variants(case, case.state, available)
+        roster = copies_with(case, case.state, available)
         action = int(choose(mean_policy(policy_of(run, roster)), run.rule)[0])
         order.append(action)
         if action == 0:
@@ -228,7 +225,7 @@ def _first_flip(run: Run, case: Cohort, start: Floats, end: Floats) -> tuple[Flo
     """
     path = start[..., None] + (end - start)[..., None] * np.linspace(0, 1, STEPS)  # [L, 2, STEPS]
     states = _moved(case.state[0], path)
-    policy = mean_policy(policy_of(run, variants(case, states.reshape(-1, len(STATE)))))
+    policy = mean_policy(policy_of(run, copies_with(case, states.reshape(-1, len(STATE)))))
     sends = (choose(policy, run.rule) > 0).reshape(path.shape)
     now = choose(mean_policy(policy_of(run, case)), run.rule)[0] > 0
     first = (sends != now).argmax(-1)[..., None]
@@ -276,7 +273,7 @@ def range_frame(case: Cohort, train: Cohort) -> pd.DataFrame:
 
 
 def similar_cases(run: Run, case: Cohort, train: Cohort, k: int) -> pd.DataFrame:
-    """The training cases most like this one: truth, what the run does with it, the AI's and each reader's word.
+    """The training cases most like this one: truth, what the run does with it, the AI's and each reader's answer.
 
     A reader who has read none of them has no column.
     """
@@ -284,16 +281,16 @@ def similar_cases(run: Run, case: Cohort, train: Cohort, k: int) -> pd.DataFrame
     alike = train.rows(rows[0])
     who = np.array(["AI", *(reader.name for reader in train.manifest.readers)])
     action = choose(mean_policy(policy_of(run, alike)), run.rule)
-    said = pd.DataFrame(alike.action_labels, columns=who).replace(WORDS)
+    answers = pd.DataFrame(alike.action_labels, columns=who).replace(ANSWERS)
     names = np.array([entry.name for entry in train.manifest.cohorts])
     facts = pd.DataFrame({
         "case_id": alike.ids,
         "distance": distances[0],
         "cohort": names[alike.source],
-        "truth": [WORDS[int(truth)] for truth in alike.truth],
+        "truth": [ANSWERS[int(truth)] for truth in alike.truth],
         "sent to": who[action],
     })  # fmt: skip
-    return facts.join(said.loc[:, (said != "").any()])
+    return facts.join(answers.loc[:, (answers != "").any()])
 
 
 def comparison_frame(case: Cohort, other: Cohort, train: Cohort) -> pd.DataFrame:

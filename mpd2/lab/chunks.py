@@ -18,11 +18,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mpd2.core.cohort import Cohort
+from mpd2.core.error_rates import ErrorModel
 from mpd2.core.errors import Problem, TableError, UserError
 from mpd2.core.manifest import Manifest
 from mpd2.core.reading import read_cohort
 from mpd2.core.runs import Run
-from mpd2.methods import continuations_of, policy_of
+from mpd2.methods import continuations_of, expectations_of, policy_of
 from mpd2.planning.worklist import decisions_frame
 from mpd2.training.devices import threads_for
 from mpd2.training.population import CHUNK
@@ -46,6 +47,7 @@ class RouteRequest:
     run: Run
     manifest: Manifest
     member: int | None = None  # position of the only router that decides
+    errors: ErrorModel | None = None  # what the run keeps of everybody's errors
 
 
 def parts_of(table: Path, rows: int = ROWS) -> Iterator[Part]:
@@ -78,9 +80,11 @@ def route_part(order: RouteRequest, part: Part) -> pd.DataFrame:
         raise UserError(str(error)) from None  # plain, because it may have to travel
     with threads_for(1):
         policy, continuations = policy_of(order.run, cohort), continuations_of(order.run, cohort)
+        run = order.run if order.member is None else order.run.member([order.member])
+        expected = expectations_of(run, cohort, run.costs, order.errors)
     if order.member is not None:
         policy, continuations = policy.member([order.member]), continuations and continuations.member([order.member])
-    return decisions_frame(policy, cohort, order.run.rule, continuations)
+    return decisions_frame(policy, cohort, order.run.rule, continuations, expected)
 
 
 class UniqueIds:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.error_rates import ErrorModel, Expectations, expectations
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Continuations, Decisions, Policy, route
 from mpd2.core.runs import Run
-from mpd2.methods.base import Decider, Method
+from mpd2.methods.base import AsksOn, ExpectsCosts, Method
 from mpd2.methods.hemmer import Hemmer
 from mpd2.methods.keswani import Keswani
 from mpd2.methods.mao import Mao
@@ -46,13 +48,13 @@ NOT_DEPLOYABLE = frozenset({Oracle.key})
 
 def policy_of(run: Run, cohort: Cohort) -> Policy:
     """The policy of every member of a run for the cases of `cohort`, [E, N]."""
-    return _method_of(run, cohort).policy(run, cohort).rounded()
+    return method_of(run, cohort).policy(run, cohort).rounded()
 
 
 def continuations_of(run: Run, cohort: Cohort) -> Continuations | None:
     """How every case ends under every member, [E, N]; none where whoever is asked has the last word."""
-    method = _method_of(run, cohort)
-    return method.continuations(run, cohort) if isinstance(method, Decider) else None
+    method = method_of(run, cohort)
+    return method.continuations(run, cohort) if isinstance(method, AsksOn) else None
 
 
 def decisions_of(run: Run, cohort: Cohort) -> Decisions:
@@ -60,8 +62,21 @@ def decisions_of(run: Run, cohort: Cohort) -> Decisions:
     return route(policy_of(run, cohort), cohort, run.rule, continuations_of(run, cohort))
 
 
-def _method_of(run: Run, cohort: Cohort) -> Method:
+def expectations_of(run: Run, cohort: Cohort, costs: Costs, errors: ErrorModel | None) -> Expectations | None:
+    """What is expected of every case by the model that decides it: the method's own, else the run's error rates.
+
+    None where a method has no model of its own and the run keeps no error rates.
+    """
+    method = method_of(run, cohort)
+    if isinstance(method, ExpectsCosts):
+        return method.expectations(run, cohort, costs)
+    return None if errors is None else expectations(errors.predict(cohort), cohort, costs)
+
+
+def method_of(run: Run, cohort: Cohort | None = None) -> Method:
+    """The method that made a run; refused for a cohort with other readers."""
     if run.method not in METHODS:
         raise UserError(f"method: found {run.method!r}, expected one of {', '.join(METHODS)}")
-    run.check_readers(cohort)
+    if cohort is not None:
+        run.check_readers(cohort)
     return METHODS[run.method]

@@ -1,13 +1,20 @@
-"""The contract every method keeps."""
+"""The contract every method keeps, and what some can do besides.
+
+Whoever needs more than a policy asks whether a method can do it (`isinstance`), never which method it is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Protocol, runtime_checkable
 
+import pandas as pd
+
+from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.policy import Continuations, Decisions, Policy
+from mpd2.core.error_rates import Expectations
+from mpd2.core.policy import Continuations, Policy
 from mpd2.core.runs import Run
 
 
@@ -34,14 +41,33 @@ class Method(Protocol):
 
 
 @runtime_checkable
-class Decider(Protocol):
-    """A method that also decides by itself: it may ask several readers, and end with a label nobody of them gave.
+class AsksOn(Protocol):
+    """A method that goes on after the first answer: it may ask several readers, and end with a label none of them gave.
 
     The policy is then only about whom it asks first.
     """
 
-    def decide(self, run: Run, cohort: Cohort, costs: Costs | None = None) -> Decisions:
-        """Whom every member asks, in order, and the label it ends with, under the run's costs or others."""
-
     def continuations(self, run: Run, cohort: Cohort) -> Continuations:
         """How every case ends, for every member, if nobody is asked and if each reader is asked first."""
+
+    def steps(self, run: Run, case: Cohort, costs: Costs) -> pd.DataFrame:
+        """How one case is decided, all members together, a row a step; columns as `plus.asking.CHAIN`."""
+
+    def most_readers(self, run: Run) -> int:
+        """How many readers may be asked about a case."""
+
+
+@runtime_checkable
+class ExpectsCosts(Protocol):
+    """A method whose own model says how likely glaucoma is, who errs and what asking is expected to cost."""
+
+    def expectations(self, run: Run, cohort: Cohort, costs: Costs) -> Expectations:
+        """What is expected of every case, all members together."""
+
+
+@runtime_checkable
+class Explains(Protocol):
+    """A method whose decision to send is one number that can be taken apart input by input, and is quick to compute."""
+
+    def deferral_logit(self, run: Run, cohort: Cohort) -> Floats:
+        """log d / (1 − d) of every member and case, [E, N]."""

@@ -206,31 +206,3 @@ def roster(day: DayPlan, cohort: Cohort) -> pd.DataFrame:
             "worth": day.plan.reader_prices,
         }
     )
-
-
-def assignments(day: DayPlan, ranked: RankedCases, urgent: Bools, expected: Floats) -> pd.DataFrame:
-    """The worklist to be worked through: a row a case, those sent first, then by what the AI alone is expected to cost.
-
-    `expected` is the cost of every action, [N, 1 + M]. Columns: case_id, cohort, ai_probability, assigned_to, then
-    (whom a method asks after that, where it does), urgent, log_odds (of the first reader against the AI),
-    expected_cost and ai_cost. What the truth is, nobody knows on the day, and it is not in it.
-    """
-    cohort, action = ranked.cohort, day.plan.action
-    names = np.array([*(reader.name for reader in cohort.manifest.readers), ""], object)  # NOBODY is the last
-    asked = names[day.decisions.consulted]  # [N, K]
-    worth = np.take_along_axis(ranked.preference, np.maximum(action - 1, 0)[:, None], -1)[:, 0]
-    rows = pd.DataFrame(
-        {
-            "case_id": cohort.ids,
-            "cohort": np.array([entry.name for entry in cohort.manifest.cohorts])[cohort.source],
-            "ai_probability": cohort.ai_probability,
-            "assigned_to": np.where(asked[:, 0] == "", "AI", asked[:, 0]),
-            **{f"then_{step}": asked[:, step] for step in range(1, asked.shape[1])},
-            "urgent": urgent,
-            "log_odds": np.where(action > 0, worth, np.nan),
-            "expected_cost": expected[np.arange(len(cohort)), action],
-            "ai_cost": expected[:, 0],
-        }
-    )
-    order = np.lexsort((-expected[:, 0], action == 0))
-    return rows.iloc[order].reset_index(drop=True)

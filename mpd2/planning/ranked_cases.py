@@ -16,7 +16,7 @@ from scipy.special import expit, logit
 from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.error_rates import ErrorRates, expected_costs
+from mpd2.core.error_rates import ErrorRates, Expectations
 from mpd2.core.policy import Continuations, Policy, Rule, apply_actions, preferences
 from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.intervals import percentiles
@@ -39,6 +39,12 @@ class RankedCases:
     preference: Floats  # [N, M] log-odds of asking each reader against keeping the AI
     order: Floats  # [N, M] the same decisions, and which case is next as a hard budget moves
     continuations: Continuations | None = None  # [N]; none where whoever is asked has the last word
+
+    @property
+    def places(self) -> Ints:
+        """How many cases must be sent for each one to be among them, [N]; 0 where nobody can read it."""
+        best = self.order.max(-1)
+        return np.where(np.isfinite(best), 1 + _ranks(best, self.cohort.ids, np.zeros(len(best), np.int64)), 0)
 
     def wish(self, soft: bool) -> Floats:
         """By what a soft or a hard budget tells cases and readers apart, [N, M]."""
@@ -88,9 +94,9 @@ def soft_deferral(ranked: RankedCases, limits: Limits, made: Plan) -> Floats:
     return ranked.soft(plan(ranked.preference, ranked.cohort, Limits(budget=sent)).price)
 
 
-def most_urgent(errors: ErrorRates, costs: Costs, cases: int) -> Bools:
-    """The cases that are expected to cost most if the AI decides them, [N]; equal ones in the order of the table."""
-    order = np.argsort(-expected_costs(errors, costs)[:, 0], kind="stable")
+def most_urgent(expected: Expectations, cases: int) -> Bools:
+    """The cases that are expected to cost most if they are kept, [N]; equal ones in the order of the table."""
+    order = np.argsort(-expected.cost[:, 0], kind="stable")
     urgent = np.zeros(len(order), bool)
     urgent[order[:cases]] = True
     return urgent
@@ -161,11 +167,17 @@ def _entries(ranked: RankedCases, limits: Limits, budgets: Floats, prices: Float
         return (best <= (soft_prices(ranked, limits, budgets) if prices is None else prices)).sum(0)
     _, stratum, sizes = np.unique(strata(ranked.cohort, limits), return_inverse=True, return_counts=True)
     room = cases_at(budgets, sizes)  # [P, G]
-    order = np.lexsort((ranked.cohort.ids, -best, stratum))
-    first = np.searchsorted(stratum[order], np.arange(room.shape[1]))
+    rank = _ranks(best, ranked.cohort.ids, stratum)
+    return np.where(np.isfinite(best), (room[:, stratum] <= rank).sum(0), len(budgets))
+
+
+def _ranks(best: Floats, ids: np.ndarray, stratum: Ints) -> Ints:
+    """The position of each case in the order of its stratum, [N]: the clearest first, equal ones by their ids."""
+    order = np.lexsort((ids, -best, stratum))
+    first = np.searchsorted(stratum[order], np.unique(stratum))
     rank = np.empty(len(best), np.int64)
     rank[order] = np.arange(len(best)) - first[stratum[order]]
-    return np.where(np.isfinite(best), (room[:, stratum] <= rank).sum(0), len(budgets))
+    return rank
 
 
 def _amounts(ranked: RankedCases, limits: Limits, costs: Costs) -> tuple[Floats, Floats]:

@@ -1,14 +1,23 @@
-"""The worklist: who reads each case, when all routers of a run decide together."""
+"""The worklist: who reads each case and why, when all members of a run decide together.
+
+One builder for every page, the command line and every file that is downloaded.
+"""
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
-from mpd2.core.arrays import Floats
-from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.arrays import Bools, Floats, Ints
+from mpd2.core.cohort import ANSWERS, UNKNOWN, Cohort
+from mpd2.core.error_rates import Expectations
 from mpd2.core.errors import UserError
-from mpd2.core.policy import Continuations, Policy, Rule, choose, decided_together, mean_policy, preferences
+from mpd2.core.policy import Continuations, Policy, Rule, best_actions, choose, mean_policy
+from mpd2.planning.limits import Limits
+from mpd2.planning.plan import Plan
+from mpd2.planning.ranked_cases import RankedCases, rank_cases
 
 ORDERS = {
     "costly": "Most costly first",
@@ -17,58 +26,84 @@ ORDERS = {
 }
 """The ways to say which case should be looked at first."""
 
+NO_ROOM = "Kept because there is no place for it."
+FILLS = "Sent because there is a place for it."
+
+
+def worklist(ranked: RankedCases, plan: Plan, expected: Expectations | None = None) -> pd.DataFrame:
+    """Who reads each case under a plan, and why; a row a case, in the order of the cohort.
+
+    Columns: case_id, cohort, ai_answer, ai_probability, reader (who reads it first, or AI), then_1 and so on (whom a
+    method asks after that, where it does), answer (of a case that is kept, else empty), place (how many cases must be
+    sent for this one to be among them; 0 where nobody can read it) and action (the reader's column, or ai). With what
+    is `expected` of the cases also reason, expected_cost (of what is done with it) and kept_cost (if it were kept),
+    before the last two. The truth and what readers say are not in it: nobody knows them on the day.
+    """
+    cohort, action = ranked.cohort, plan.action
+    asked = _names(cohort)[plan.decisions(cohort, ranked.continuations).consulted]  # [N, K]
+    kept = cohort.ai_label if ranked.continuations is None else ranked.continuations.kept
+    columns: dict[str, np.ndarray | pd.Series | list[str]] = {
+        "case_id": cohort.ids,
+        "cohort": np.array([entry.name for entry in cohort.manifest.cohorts])[cohort.source],
+        "ai_answer": _answers(cohort.ai_label),
+        "ai_probability": cohort.ai_probability,
+        "reader": np.where(asked[:, 0] == "", "AI", asked[:, 0]),
+        **{f"then_{step}": _unless(asked[:, step] == "", asked[:, step]) for step in range(1, asked.shape[1])},
+        "answer": _unless(action > 0, _answers(kept)),
+    }
+    if expected is not None:
+        columns |= {
+            "reason": reasons(ranked, action, expected),
+            "expected_cost": expected.cost[np.arange(len(cohort)), action],
+            "kept_cost": expected.cost[:, 0],
+        }
+    columns |= {"place": ranked.places, "action": np.array(["ai", *cohort.manifest.columns])[action]}
+    return pd.DataFrame(columns)
+
 
 def decisions_frame(
-    policy: Policy, cohort: Cohort, rule: Rule, continuations: Continuations | None = None
+    policy: Policy,
+    cohort: Cohort,
+    rule: Rule,
+    continuations: Continuations | None = None,
+    expected: Expectations | None = None,
 ) -> pd.DataFrame:
-    """One row a case: the action of the mean policy, who that is, the label if known, votes, d and every q.
+    """The worklist without limits, with the label where it is known, votes, d and every q.
 
     `policy` and `continuations` are of a population, [E, N]; `votes` counts the members who would act the same alone.
+    A case's place is left out: it depends on all others, which may be in another part of a large table.
     """
     mean = mean_policy(policy)
-    action = choose(mean, rule)  # [N]
-    label = pd.Series(decided_together(policy, cohort, rule, continuations).label, dtype="Int64")
-    columns = {
-        "case_id": cohort.ids,
-        "action": np.array(["ai", *cohort.manifest.columns])[action],
-        "reader": np.array(["AI", *(reader.name for reader in cohort.manifest.readers)])[action],
-        "label": label.mask(label == UNKNOWN),
-        "votes": (choose(policy, rule) == action).sum(0),
-        "defer": mean.defer,
-    }
+    together = None if continuations is None else continuations.together()
+    ranked = rank_cases(mean, cohort, rule, np.ones(cohort.readers, bool), together)
+    plan = ranked.plan(Limits())
+    label = pd.Series(plan.decisions(cohort, together).label, dtype="Int64")
     shares = {f"q:{column}": mean.allocation[:, j] for j, column in enumerate(cohort.manifest.columns)}
-    return pd.DataFrame(columns | shares)
-
-
-def worklist(
-    policy: Policy, cohort: Cohort, rule: Rule, expected: Floats, continuations: Continuations | None = None
-) -> pd.DataFrame:
-    """What is done with each case and what makes it urgent; a row a case, in the order of the cohort.
-
-    `expected` is the cost of every action, [N, 1 + M], as of `reliability.expected_costs`. Columns: case_id, cohort,
-    ai_probability, action, reader, votes, members, defer, log_odds, expected_cost (of the action), ai_cost, ending.
-    """
-    decided = decisions_frame(policy, cohort, rule)
-    mean = mean_policy(policy)
-    right = decided_together(policy, cohort, rule, continuations).label == cohort.truth
-    ending = np.where(cohort.truth == UNKNOWN, "not known", np.where(right, "right", "wrong"))
-    names = np.array([entry.name for entry in cohort.manifest.cohorts])
-    return decided[["case_id", "action", "reader", "votes", "defer"]].assign(
-        cohort=names[cohort.source],
-        ai_probability=cohort.ai_probability,
-        members=len(policy.defer),
-        log_odds=preferences(mean, rule).max(-1),
-        expected_cost=expected[np.arange(len(cohort)), choose(mean, rule)],
-        ai_cost=expected[:, 0],
-        ending=ending,
+    return (
+        worklist(ranked, plan, expected)
+        .drop(columns="place")
+        .assign(
+            label=label.mask(label == UNKNOWN),
+            votes=votes(policy, rule, plan),
+            defer=mean.defer,
+            **shares,
+        )
     )
 
 
+def votes(policy: Policy, rule: Rule, plan: Plan) -> Ints:
+    """How many members of a population, [E, N], would do alone what the plan does with each case, [N]."""
+    return np.asarray((choose(policy, rule) == plan.action).sum(0))
+
+
 def ordered(rows: pd.DataFrame, order: str) -> pd.DataFrame:
-    """A worklist with the most urgent case first; equal ones by expected cost, then as they were."""
+    """A worklist with the most urgent case first; equal ones by expected cost, then as they were.
+
+    Besides its own columns it needs votes, members and margin, the log-odds by which each case is sent.
+    """
     urgency = {
         "costly": lambda: rows["expected_cost"],
-        "close": lambda: -rows["log_odds"].abs(),
+        "close": lambda: -rows["margin"].abs(),
         "disputed": lambda: 1 - rows["votes"] / rows["members"],
     }
     if order not in urgency:
@@ -76,10 +111,68 @@ def ordered(rows: pd.DataFrame, order: str) -> pd.DataFrame:
     return rows.iloc[np.lexsort((-rows["expected_cost"], -urgency[order]()))].reset_index(drop=True)
 
 
-def sent_from(odds: Floats, position: int) -> float:
-    """The share of all cases that must be sent for this one to be among them, when the clearest go first.
+# ---------------------------------------------------------------------------------- why
 
-    >>> sent_from(np.array([2.0, -1.0, 0.5, -3.0]), position=2)
-    0.5
+
+def reasons(ranked: RankedCases, action: Ints, expected: Expectations) -> list[str]:
+    """Why each case goes where it goes, in two or three sentences, [N]; all numbers are of the model that decides."""
+    readers = _weighed(ranked, action, expected)
+    row = np.arange(len(action))
+    there = readers.position >= 0
+    wrong = np.where(there, expected.wrong[row, readers.position + 1], np.nan)
+    gain = np.where(there, expected.cost[:, 0] - expected.cost[row, readers.position + 1], np.nan)
+    wish = best_actions(ranked.preference)
+    limited = np.select([(action == 0) & (wish > 0), (action > 0) & (wish == 0)], [f" {NO_ROOM}", f" {FILLS}"], "")
+    parts = zip(expected.glaucoma, expected.wrong[:, 0], readers.name, wrong, gain, action > 0, limited, strict=True)
+    return [_reason(*part) for part in parts]
+
+
+@dataclass(frozen=True, eq=False)
+class _Weighed:
+    """The reader each case is weighed against keeping: who is asked, else the one expected to cost least."""
+
+    position: Ints  # [N] −1 where nobody can be asked
+    name: np.ndarray  # [N] str
+
+
+def _weighed(ranked: RankedCases, action: Ints, expected: Expectations) -> _Weighed:
+    there: Bools = np.isfinite(ranked.preference)
+    cost: Floats = np.where(there, expected.cost[:, 1:], np.inf)
+    best = np.where(there.any(-1), cost.argmin(-1), -1)
+    position = np.where(action > 0, action - 1, best)
+    return _Weighed(position, _names(ranked.cohort)[position])
+
+
+def _reason(glaucoma: float, ai_wrong: float, name: str, wrong: float, gain: float, sent: bool, limited: str) -> str:
+    first = f"Of 100 such cases {_of_100(glaucoma)} are glaucoma; the AI's answer is wrong in {_of_100(ai_wrong)}"
+    if not name:
+        return f"{first}. No reader can be asked."
+    first = f"{first}, that of {name} in {_of_100(wrong)}."
+    if gain > 0:
+        second = f"Asking {name} is expected to save {gain:.2f} after fees"
+        return f"{first} {second}{'' if sent or limited else ', yet the run keeps it'}.{limited}"
+    if sent:
+        return f"{first} Asking {name} is expected to cost {-gain:.2f} more than it saves.{limited}"
+    return f"{first} Asking is not expected to save its fee."
+
+
+def _of_100(probability: float) -> str:
+    """A count of 100 that never claims to be certain.
+
+    >>> _of_100(0.41), _of_100(0.0004), _of_100(0.999)
+    ('41', 'under 1', 'over 99')
     """
-    return float((odds >= odds[position]).mean())
+    return "under 1" if probability < 0.005 else "over 99" if probability > 0.995 else f"{100 * probability:.0f}"
+
+
+def _unless(empty: Bools, words: np.ndarray) -> pd.Series:
+    return pd.Series(words).mask(empty)
+
+
+def _answers(label: Ints) -> np.ndarray:
+    return np.array([ANSWERS[int(each)] for each in label], object)
+
+
+def _names(cohort: Cohort) -> np.ndarray:
+    """Every reader's name by position, and an empty one for NOBODY, which is the last."""
+    return np.array([*(reader.name for reader in cohort.manifest.readers), ""], object)

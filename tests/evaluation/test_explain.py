@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from mpd2.core.arrays import Floats
-from mpd2.core.cohort import STATE, UNKNOWN, Cohort
-from mpd2.core.error_rates import expected_costs, fit_errors
+from mpd2.core.cohort import MEASURED, STATE, UNKNOWN, Cohort
+from mpd2.core.error_rates import expectations, fit_errors
 from mpd2.core.policy import choose, mean_policy
 from mpd2.core.runs import Run
 from mpd2.evaluation import explain
 from mpd2.methods import policy_of
+from mpd2.methods.mpd2_router import Mpd2
 from mpd2.training.config import Config
 from mpd2.training.population import fit_routers
 
@@ -75,14 +76,14 @@ def test_inputs_that_play_the_same_part_share_alike_and_an_unused_one_gets_nothi
 
 def test_attributions_add_up_to_every_routers_own_logit(run: Run, small_cohort: Cohort, train: Cohort) -> None:
     case = small_cohort.rows(np.array([20]))
-    found = explain.attribute(run, case, train, size=5)
+    found = explain.attribute(Mpd2(), run, case, train, size=5)
     assert found.values.shape == (3, len(STATE))
-    np.testing.assert_allclose(found.logit, explain.deferral_logit(run, case)[:, 0], atol=1e-4)
+    np.testing.assert_allclose(found.logit, Mpd2().deferral_logit(run, case)[:, 0], atol=1e-4)
 
 
 def test_attributions_are_the_same_every_time(run: Run, small_cohort: Cohort, train: Cohort) -> None:
     case = small_cohort.rows(np.array([20]))
-    first, second = (explain.attribute(run, case, train, size=5) for _ in range(2))
+    first, second = (explain.attribute(Mpd2(), run, case, train, size=5) for _ in range(2))
     np.testing.assert_array_equal(first.values, second.values)
 
 
@@ -102,7 +103,7 @@ def test_a_flip_turns_the_decision_and_just_short_of_it_does_not(run: Run, small
             width = np.ptp(train.column(row.variable)) + abs(row.now)
             short = row.flips_at - np.sign(row.change) * min(2e-3 * width, abs(row.flips_at - row.now))
             states = np.stack([explain.changed(case.state[0], {row.variable: v}) for v in (row.flips_at, short)])
-            there, before = sends(run, explain.variants(case, states))
+            there, before = sends(run, explain.copies_with(case, states))
             assert there != now
             assert before == now
     assert tried > 5
@@ -113,7 +114,7 @@ def test_flips_stay_in_the_training_range_and_the_easiest_comes_first(
 ) -> None:
     case = train.rows(np.array([3]))
     rows = explain.flips(run, case, train)
-    assert sorted(rows["variable"]) == sorted(explain.MEASURED)
+    assert sorted(rows["variable"]) == sorted(MEASURED)
     found = rows.dropna()
     for row in found.itertuples():
         assert train.column(row.variable).min() <= row.flips_at <= train.column(row.variable).max()
@@ -132,7 +133,7 @@ def test_whoever_is_away_is_not_asked_again(run: Run, small_cohort: Cohort) -> N
 
 def test_without_readers_the_list_of_stand_ins_ends_with_the_ai(run: Run, small_cohort: Cohort) -> None:
     case = small_cohort.rows(np.array([0]))
-    nobody = explain.variants(case, case.state, np.zeros(case.readers, bool))
+    nobody = explain.copies_with(case, case.state, np.zeros(case.readers, bool))
     assert explain.stand_ins(run, nobody) == [0]
 
 
@@ -158,14 +159,17 @@ def test_a_typical_case_can_be_routed_although_nothing_is_known_of_it(run: Run, 
 
 def test_actions_tell_shares_votes_and_costs_of_everybody(run: Run, small_cohort: Cohort, train: Cohort) -> None:
     case, costs = small_cohort.rows(np.array([30])), small_cohort.manifest.default_costs()
-    policy, errors = policy_of(run, case), fit_errors(train).predict(case)
-    rows = explain.actions_frame(policy, case, run.rule, errors, costs)
+    policy, expected = policy_of(run, case), expectations(fit_errors(train).predict(case), case, costs)
+    rows = explain.actions_frame(policy, case, run.rule, expected, costs)
     assert rows["share"].sum() == pytest.approx(1)
     assert rows["votes"].sum() == 3
     assert rows["chosen"].sum() == 1
     assert (rows.loc[~rows["available"], "share"] == 0).all()
     assert ((rows["least"] <= rows["share"] + 1e-9) & (rows["share"] <= rows["most"] + 1e-9)).all()
-    np.testing.assert_allclose(rows["expected_cost"], expected_costs(errors, costs)[0])
+    assert rows["expected_cost"].notna().tolist() == rows["available"].tolist()
+    there = rows["available"].to_numpy()
+    np.testing.assert_array_equal(rows["expected_cost"][there], expected.cost[0, there])
+    np.testing.assert_array_equal(rows["wrong"], expected.wrong[0])
 
 
 def test_a_value_is_flagged_outside_its_cohort_and_beyond_all_training_cases(train: Cohort) -> None:

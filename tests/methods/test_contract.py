@@ -17,7 +17,7 @@ from mpd2.core.runs import Run, load_run, save_run
 from mpd2.evaluation.metrics import evaluate
 from mpd2.evaluation.published import published
 from mpd2.methods import METHODS, NOT_DEPLOYABLE, decisions_of, policy_of
-from mpd2.methods.base import Decider, Method
+from mpd2.methods.base import AsksOn, Method
 from mpd2.methods.learned import Learned
 from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.plus.method import Plus
@@ -101,7 +101,7 @@ def test_with_no_reader_available_no_method_asks_and_the_ai_decides(key: str) ->
     alone = SMALL.with_available(np.zeros(SMALL.readers, bool))
     decisions = decisions_of(fitted(key), alone)
     assert not decisions.deferred.any()
-    assert isinstance(METHODS[key], Decider) or (decisions.label == SMALL.ai_label).all()
+    assert isinstance(METHODS[key], AsksOn) or (decisions.label == SMALL.ai_label).all()
     assert (policy_of(fitted(key), alone).defer == 0).all()
 
 

@@ -18,7 +18,7 @@ from mpd2.core.runs import Run, load_continuations, load_predictions, load_run, 
 from mpd2.evaluation.metrics import evaluate
 from mpd2.methods import continuations_of, decisions_of, policy_of
 from mpd2.methods.plus.asking import CHEAPER, decide
-from mpd2.methods.plus.method import Plus, bootstraps, expected_of, outlook_of
+from mpd2.methods.plus.method import Plus, bootstraps, outlook_of
 
 SEEDS = (42, 43)
 COHORT = toy_problem(900).cohort
@@ -147,9 +147,21 @@ def test_whom_it_asks_first_is_the_policys_choice_on_the_benchmark(small_cohort:
 def test_what_an_action_is_expected_to_cost_ranks_as_the_enquiry_does() -> None:
     outlook = outlook_of(run_of(), TEST).together()
     made = decide(outlook, TEST.decisions, COSTS, 3)
-    expected = expected_of(run_of(), TEST)
+    expected = Plus().expectations(run_of(), TEST, COSTS).cost
     assert np.array_equal(expected.argmin(-1), made.consulted[:, 0] + 1)
     assert np.isinf(expected[:, 1:][~TEST.available]).all()
-    alone = expected_of(run_of(recalibrate=False), TEST)[:, 0]
+    alone = Plus().expectations(run_of(recalibrate=False), TEST, COSTS).cost[:, 0]
     wrong = np.where(TEST.ai_label == 1, 1.5 * (1 - outlook.prior), 2.0 * outlook.prior)
     assert alone == pytest.approx(wrong)
+
+
+def test_the_posterior_says_whose_own_answer_is_wrong() -> None:
+    outlook = outlook_of(run_of(), TEST).together()
+    expected = Plus().expectations(run_of(), TEST, COSTS)
+    assert expected.glaucoma == pytest.approx(outlook.prior)
+    assert expected.wrong[:, 0] == pytest.approx(np.where(TEST.ai_label == 1, 1 - outlook.prior, outlook.prior))
+    one = run_of(limit=1, fuse=False)  # then whoever is asked has the last word, and errors and fee are all there is
+    costs = Costs(1.0, 1.0, COSTS.fees)
+    alone = Plus().expectations(one, TEST, costs)
+    there = TEST.available
+    assert (alone.wrong[:, 1:] + np.array(COSTS.fees))[there] == pytest.approx(alone.cost[:, 1:][there])

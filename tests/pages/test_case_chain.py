@@ -39,19 +39,21 @@ def test_the_steps_are_told_from_how_common_glaucoma_is_to_the_label(
 ) -> None:
     page = open_page("case", run=PLUS, split="val", case=asked[number])
     assert not page.exception
-    told = texts(page)
-    assert "Step by step" in told
-    assert ("Decide now" in told) == (number == 0)
+    shown = texts(page)
+    assert page.tabs[0].label == "Step by step"
+    assert ("Keep it" in shown) == (number == 0)
     steps = next(frame.value for frame in page.dataframe if "probability" in frame.value)
     assert len(steps) == 2 + number
     assert steps["known"].iloc[0] == "How common glaucoma is"
     assert all(" says " in known for known in steps["known"].iloc[2:])
     assert steps["next"].iloc[-1].startswith("decide")
-    assert "ends as" in told
+    label = steps["next"].iloc[-1].removeprefix("decide: ")
+    assert f"Final answer: {label} (" in shown
 
 
 def test_other_runs_have_no_steps(asked: dict[int, str], open_page: OpenPage) -> None:
-    assert "Step by step" not in texts(open_page("case", split="val", case=asked[0]))
+    page = open_page("case", split="val", case=asked[0])
+    assert "Step by step" not in [tab.label for tab in page.tabs]
 
 
 @pytest.mark.parametrize("key", ["overview", "risk", "map", "readers"])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.error_rates import ErrorRates
+from mpd2.core.error_rates import ErrorRates, expectations
 from mpd2.core.policy import Policy
 from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.intervals import resample_weights
@@ -69,8 +69,8 @@ def test_a_policy_is_routed_alike_whatever_the_unit_of_cost(small_cohort, data, 
     np.testing.assert_allclose(moved, one.preference, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(other.order, one.order, rtol=1e-9, atol=1e-9)
     np.testing.assert_allclose(other.defer, one.defer, rtol=1e-9, atol=1e-9)
-    urgent = most_urgent(errors, wanted, 5)
-    np.testing.assert_array_equal(most_urgent(errors, times(wanted, scale), 5), urgent)
+    expected = [expectations(errors, small_cohort, costs) for costs in (wanted, times(wanted, scale))]
+    np.testing.assert_array_equal(*(most_urgent(each, 5) for each in expected))
     for limits in limited(small_cohort):
         np.testing.assert_array_equal(other.plan(limits).action, one.plan(limits).action)
 

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from mpd2.core.cohort import UNKNOWN, Cohort
-from mpd2.core.error_rates import expected_costs, fit_errors
 from mpd2.core.policy import NOBODY, Continuations, Policy, route
 from mpd2.evaluation.intervals import paired_difference, resample_weights, summary
 from mpd2.evaluation.metrics import COUNTED, evaluate
@@ -17,6 +16,7 @@ from mpd2.planning.day import DaySetting
 from mpd2.planning.dayplan import COMPARED, FIGURES, SOFT
 from mpd2.planning.limits import Limits
 from mpd2.planning.ranked_cases import RankedCases, rank_cases
+from mpd2.planning.worklist import worklist
 
 
 @pytest.fixture(scope="module")
@@ -99,21 +99,6 @@ def test_the_roster_says_who_is_full(ranked, usual, cases):
     assert np.isnan(rows.loc[columns[2], "at_most"])
 
 
-def test_the_worklist_has_every_case_once_and_no_truth(benchmark, ranked, usual, cases):
-    errors = fit_errors(benchmark.subset(split="train")).predict(cases)
-    expected, urgent = expected_costs(errors, usual.costs), np.arange(len(cases)) < 5
-    day = dayplan.make_day(ranked, usual.with_budget(0.25))
-    rows = dayplan.assignments(day, ranked, urgent, expected)
-    assert sorted(rows["case_id"]) == sorted(cases.ids)
-    assert "truth" not in rows
-    sent = rows["assigned_to"] != "AI"
-    assert sent.sum() == day.sent
-    assert sent.tolist() == sorted(sent, reverse=True)  # those to be read come first
-    assert rows[sent]["ai_cost"].is_monotonic_decreasing
-    assert rows["log_odds"].notna().tolist() == sent.tolist()
-    assert rows["urgent"].sum() == 5
-
-
 @pytest.fixture(scope="module")
 def asking_again(cases, policy):
     """A worklist whose method always asks the next reader in the list too."""
@@ -129,9 +114,7 @@ def asking_again(cases, policy):
 def test_a_method_that_asks_again_has_more_readings_than_cases(asking_again, cases, usual):
     day = dayplan.make_day(asking_again, usual.with_budget(0.5))
     assert day.readings == 2 * day.sent
-    nothing = np.zeros((len(cases), 1 + cases.readers))
-    rows = dayplan.assignments(day, asking_again, np.zeros(len(cases), bool), nothing)
-    assert (rows["then_1"] != "").sum() == day.sent
+    assert worklist(asking_again, day.plan)["then_1"].notna().sum() == day.sent
 
 
 def test_later_questions_take_places_too(asking_again, cases, usual):

@@ -13,7 +13,7 @@ from strategies import cohorts, policies
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.error_rates import expected_costs, fit_errors
+from mpd2.core.error_rates import expectations, expected_costs, fit_errors
 from mpd2.core.policy import RULES, Policy
 from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.intervals import percentiles, resample_weights
@@ -132,8 +132,8 @@ def test_the_cheapest_point_is_the_smallest_budget_of_the_least_total(small_coho
 def test_the_most_urgent_would_cost_most_if_the_ai_decided(benchmark):
     cases = benchmark.subset(split="val")
     errors, costs = fit_errors(benchmark.subset(split="train")).predict(cases), benchmark.manifest.default_costs()
-    urgent = most_urgent(errors, costs, 20)
-    alone = expected_costs(errors, costs)[:, 0]
+    expected = expectations(errors, cases, costs)
+    urgent, alone = most_urgent(expected, 20), expected.cost[:, 0]
     assert urgent.sum() == 20
     assert alone[urgent].min() >= alone[~urgent].max()
-    assert not most_urgent(errors, costs, 0).any()
+    assert not most_urgent(expected, 0).any()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -11,10 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import cohorts, policies
 
-from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.cohort import ANSWERS, Cohort
+from mpd2.core.error_rates import Expectations, error_rates, expectations
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Policy, mean_policy
-from mpd2.planning.worklist import ORDERS, decisions_frame, ordered, worklist
+from mpd2.planning.limits import Limits
+from mpd2.planning.ranked_cases import RankedCases, rank_cases
+from mpd2.planning.worklist import FILLS, NO_ROOM, ORDERS, decisions_frame, ordered, reasons, worklist
 
 
 @given(st.data())
@@ -39,21 +40,89 @@ def test_votes_count_the_routers_who_would_act_like_all_of_them_together(small_c
     assert np.isclose(row["defer"], 1.9 / 3)
 
 
-def test_the_worklist_tells_what_the_chosen_action_costs_and_how_it_ends(small_cohort: Cohort) -> None:
-    cases = small_cohort.rows(np.arange(10))
-    keeps = Policy(np.zeros((2, 10)), np.zeros((2, *cases.available.shape)), cases.available)
-    expected = np.random.default_rng(0).random((10, 1 + cases.readers))
-    rows = worklist(keeps, cases, "joint", expected)
-    assert (rows["reader"] == "AI").all()
-    np.testing.assert_array_equal(rows["expected_cost"], expected[:, 0])
-    np.testing.assert_array_equal(rows["ending"] == "right", cases.ai_label == cases.truth)
-    unknown = worklist(keeps, replace(cases, truth=np.full(10, UNKNOWN)), "joint", expected)
-    assert (unknown["ending"] == "not known").all()
+@pytest.fixture(scope="module")
+def cases(benchmark: Cohort) -> Cohort:
+    return benchmark.subset(split="val").rows(np.arange(0, 885, 5))
+
+
+@pytest.fixture(scope="module")
+def expected(benchmark: Cohort, cases: Cohort) -> Expectations:
+    return expectations(error_rates(benchmark).predict(cases), cases, cases.manifest.default_costs())
+
+
+@pytest.fixture(scope="module")
+def ranked(cases: Cohort, expected: Expectations) -> RankedCases:
+    """Cases routed by what they are expected to save, with some of the luck of the draw."""
+    saving = np.where(cases.available, expected.cost[:, :1] - expected.cost[:, 1:], 0.0)
+    scores = np.concatenate([np.zeros((len(cases), 1)), 8 * saving], axis=1)
+    scores += np.random.default_rng(0).normal(size=scores.shape)
+    return rank_cases(Policy.from_scores(scores, cases.available), cases, "joint", np.ones(cases.readers, bool))
+
+
+def test_the_worklist_has_every_case_once_with_the_ais_answer_and_no_truth(
+    ranked: RankedCases, cases: Cohort, expected: Expectations
+) -> None:
+    plan = ranked.plan(Limits(budget=0.25))
+    rows = worklist(ranked, plan, expected)
+    assert rows["case_id"].tolist() == cases.ids.tolist()
+    assert not {"truth", "label"} & set(rows)
+    assert (rows["reader"] != "AI").sum() == (plan.action > 0).sum()
+    assert rows["ai_answer"].tolist() == [ANSWERS[label] for label in cases.ai_label]
+    assert rows["expected_cost"].tolist() == expected.cost[np.arange(len(cases)), plan.action].tolist()
+    assert rows["kept_cost"].tolist() == expected.cost[:, 0].tolist()
+    kept = (plan.action == 0).tolist()
+    assert rows["answer"].notna().tolist() == kept
+    assert rows["answer"][kept].tolist() == rows["ai_answer"][kept].tolist()
+
+
+def test_a_case_of_the_kth_place_is_sent_from_k_cases_on(ranked: RankedCases, cases: Cohort) -> None:
+    place = worklist(ranked, ranked.plan(Limits()))["place"].to_numpy()
+    assert sorted(place[place > 0]) == list(range(1, 1 + cases.available.any(-1).sum()))
+    for k in (0, 1, 20, len(cases)):
+        sent = ranked.plan(Limits(budget=k / len(cases))).action > 0
+        assert sent.tolist() == ((place > 0) & (place <= k)).tolist()
+
+
+def test_nobody_who_could_read_it_is_no_place_and_said(cases: Cohort, expected: Expectations) -> None:
+    nobody = np.zeros(cases.readers, bool)
+    policy = Policy.from_scores(np.zeros((len(cases), 1 + cases.readers)), cases.available)
+    alone = rank_cases(policy, cases, "joint", nobody)
+    rows = worklist(alone, alone.plan(Limits(budget=1.0)), expected)
+    assert (rows["place"] == 0).all()
+    assert rows["reason"].str.endswith("No reader can be asked.").all()
+
+
+def test_a_reason_counts_out_of_a_hundred_and_weighs_the_reader_who_is_asked(
+    ranked: RankedCases, cases: Cohort, expected: Expectations
+) -> None:
+    plan = ranked.plan(Limits())
+    for row, action, reason in zip(range(len(cases)), plan.action, reasons(ranked, plan.action, expected), strict=True):
+        if action:
+            name = cases.manifest.readers[action - 1].name
+            gain = expected.cost[row, 0] - expected.cost[row, action]
+            saves = f"save {gain:.2f} after fees" if gain > 0 else f"cost {-gain:.2f} more than it saves"
+            assert f"Asking {name} is expected to {saves}." in reason
+            assert f"that of {name} in" in reason
+        elif "yet the run keeps it" in reason:
+            assert expected.cost[row, 1:].min() < expected.cost[row, 0]
+        else:
+            assert reason.endswith("Asking is not expected to save its fee.")
+
+
+def test_a_reason_tells_of_places(ranked: RankedCases, expected: Expectations) -> None:
+    wanted = ranked.plan(Limits()).action > 0
+    few, many = ranked.plan(Limits(budget=0.0)).action, ranked.plan(Limits(budget=1.0)).action
+    kept = [reason.endswith(NO_ROOM) for reason in reasons(ranked, few, expected)]
+    filled = [reason.endswith(FILLS) for reason in reasons(ranked, many, expected)]
+    assert 0 < sum(kept) <= wanted.sum()
+    assert filled == (~wanted & (many > 0)).tolist()
+    saves = expected.cost[:, 1:].min(-1) < expected.cost[:, 0]
+    assert kept == (wanted & saves).tolist()
 
 
 def test_each_order_puts_its_most_urgent_case_first_and_loses_none() -> None:
     rows = pd.DataFrame({
-        "case_id": ["dear", "close", "disputed"], "expected_cost": [0.9, 0.1, 0.2], "log_odds": [5.0, -0.1, 4.0],
+        "case_id": ["dear", "close", "disputed"], "expected_cost": [0.9, 0.1, 0.2], "margin": [5.0, -0.1, 4.0],
         "votes": [10, 10, 4], "members": 10,
     })  # fmt: skip
     assert {order: ordered(rows, order)["case_id"].iloc[0] for order in ORDERS} == {

@@ -23,14 +23,14 @@ def sheet(small_cohort, note: str = "", actions: pd.DataFrame = ACTIONS) -> str:
 def test_it_holds_every_fact_and_where_it_comes_from(small_cohort):
     told = sheet(small_cohort)
     assert told.startswith(f"Case {small_cohort.ids[0]}\n")
-    done = "Sent to Anna; expected cost 0.100; votes for it: 9."
+    done = "Sent to Anna; expected cost 0.100; models that agree: 9."
     assert all(part in told for part in (str(STAMP), "It is so.", done, "Ben: not available", WARNING))
     assert all(f"\n{name}: " in told for name in INPUT_NAMES.values())
 
 
 def test_a_case_that_is_kept_is_left_to_the_ai(small_cohort):
     kept = ACTIONS.assign(chosen=[True, False, False])
-    assert "Left to the AI; expected cost 0.400; votes for it: 1." in sheet(small_cohort, actions=kept)
+    assert "Left to the AI; expected cost 0.400; models that agree: 1." in sheet(small_cohort, actions=kept)
 
 
 def test_the_note_is_kept_word_for_word(small_cohort):

@@ -32,10 +32,16 @@ def test_the_disc_is_drawn_round() -> None:
     assert spec["width"] == spec["height"]
 
 
-def test_the_ai_comes_first_then_readers_by_share_then_whoever_is_absent(actions: pd.DataFrame) -> None:
+def test_the_ai_comes_first_then_readers_by_share_and_nobody_who_is_absent(actions: pd.DataFrame) -> None:
     spec = figures.policy_bars(actions).to_dict()
+    assert spec["layer"][0]["encoding"]["y"]["sort"] == ["AI", "Third", "Second"]
+
+
+def test_whoever_was_there_before_the_change_is_named_last(actions: pd.DataFrame) -> None:
+    before = actions.assign(available=[True, True, True, False])
+    spec = figures.policy_bars(actions, before).to_dict()
     assert spec["layer"][0]["encoding"]["y"]["sort"] == ["AI", "Third", "Second", "First"]
-    rows = next(iter(spec["datasets"].values()))
+    rows = next(rows for rows in spec["datasets"].values() if "text" in rows[0])
     assert {row["who"]: row["text"] for row in rows}["First"] == "not available"
 
 

@@ -87,14 +87,7 @@ def one_cell(run: Run, policy: Policy, cell: str) -> tuple[Run, Policy]:
         raise UserError(f"cell: found {cell!r}, expected one of {', '.join(dict.fromkeys(conditions))}")
     notes = {key: value for key, value in run.notes.items() if key not in ("conditions", "problems")}
     notes |= {"kind": "train", "best_epoch": [run.notes["best_epoch"][row] for row in rows], "problems": []}
-    alone = replace(
-        run,
-        settings=tuple(run.settings[row] for row in rows),
-        arrays={name: values[rows] for name, values in run.arrays.items()},
-        history=pd.DataFrame(),
-        notes=notes,
-    )
-    return alone, policy.member(rows)
+    return replace(run.member(rows), notes=notes), policy.member(rows)
 
 
 def _of(members: Ints, seeds: Ints, common: set[int]) -> list[int]:

@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from mpd2.core.arrays import Bools, Floats, Ints
-from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.cohort import ANSWERS, UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.policy import NOBODY, Continuations, Decisions
@@ -23,7 +23,6 @@ from mpd2.core.policy import NOBODY, Continuations, Decisions
 LIMITS = (1, 2, 3)  # how many readers may be asked about a case
 PATHS = 12_000  # ways an enquiry about one case can go that are still followed to the end; enough for 12 readers
 CHUNK = 2_000_000  # ways followed at once, so that memory does not grow with the table
-VERDICTS = {0: "healthy", 1: "glaucoma"}
 CHAIN = ("known", "probability", "now", "label", "reader", "fee", "asking", "spent", "next")
 CHEAPER = -1  # a label that is whichever error is expected to cost less
 
@@ -130,7 +129,7 @@ def chain(outlook: Outlook, case: Cohort, costs: Costs, limit: int, prevalence: 
         if not asks or word == UNKNOWN:
             break
         state = _heard(state, terms, np.array([reader]), np.array([word]))
-        known, spent = f"{row['reader']} says {VERDICTS[word]}", spent + costs.fees[reader]
+        known, spent = f"{row['reader']} says {ANSWERS[word]}", spent + costs.fees[reader]
     return pd.DataFrame(rows, columns=list(CHAIN))
 
 
@@ -265,7 +264,7 @@ def _step_of(enquiry: _Enquiries, terms: _Terms, left: int, case: Cohort) -> dic
     return {
         "probability": float(enquiry.belief[0, 1]) / mass,
         "now": float(_stop(enquiry, terms)[0]) / mass,
-        "label": VERDICTS[int(_labels(enquiry, terms)[0])],
+        "label": ANSWERS[int(_labels(enquiry, terms)[0])],
         "position": best,
         "reader": case.manifest.readers[best].name if known else "",
         "fee": float(terms.fees[best]) if known else np.nan,

@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 import numpy as np
+import pandas as pd
 
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
+from mpd2.core.error_rates import Expectations
 from mpd2.core.policy import Continuations, Decisions, Policy
 from mpd2.core.rng import Stream, stream
 from mpd2.core.runs import Run
@@ -24,6 +26,7 @@ from mpd2.methods.plus.answers import fit_answers, predict_answers
 from mpd2.methods.plus.asking import (
     CHEAPER,
     Outlook,
+    chain,
     checked_limit,
     continuations,
     decide,
@@ -94,6 +97,31 @@ class Plus:
         """How every case ends, for every member, if nobody is asked and if each reader is asked first."""
         return continuations(outlook_of(run, cohort), cohort.decisions, run.costs, _options(run).limit)
 
+    def steps(self, run: Run, case: Cohort, costs: Costs) -> pd.DataFrame:
+        """How one case is decided, all members together, a row a step; columns as `asking.CHAIN`."""
+        prevalence = float(run.arrays["prevalence"].mean())
+        return chain(outlook_of(run, case).together(), case, costs, self.most_readers(run), prevalence)
+
+    def most_readers(self, run: Run) -> int:
+        """How many readers may be asked about a case."""
+        return _options(run).limit
+
+    def expectations(self, run: Run, cohort: Cohort, costs: Costs) -> Expectations:
+        """The posterior, whose answers are wrong under it, and what deciding now and asking each reader first cost.
+
+        Fees and whatever is asked later are counted in. The AI's own answer may be wrong where deciding now is cheap:
+        the posterior, not the AI's threshold, labels a case nobody is asked about.
+        """
+        outlook = outlook_of(run, cohort).together()
+        healthy, sick = 1 - outlook.prior, outlook.prior
+        alarm, miss = costs.false_positive * healthy, costs.false_negative * sick
+        now = np.where(outlook.kept == CHEAPER, np.minimum(alarm, miss), np.where(outlook.kept == 1, alarm, miss))
+        gains = first_gain(outlook, costs, _options(run).limit)
+        readers = healthy[:, None] * outlook.answers[..., 0] + sick[:, None] * (1 - outlook.answers[..., 1])  # [N, M]
+        ai = np.where(cohort.ai_label == 1, healthy, sick)
+        cost = now[:, None] - np.column_stack([np.zeros(len(cohort)), gains])
+        return Expectations(outlook.prior, np.column_stack([ai, readers]), cost)
+
 
 def outlook_of(run: Run, cohort: Cohort) -> Outlook:
     """What every member of a run believes of every case, [E, N]."""
@@ -106,17 +134,6 @@ def outlook_of(run: Run, cohort: Cohort) -> Outlook:
         kept=np.full(len(cohort), CHEAPER) if options.recalibrate else cohort.ai_label,
         fuse=options.fuse,
     )
-
-
-def expected_of(run: Run, cohort: Cohort) -> Floats:
-    """What deciding now and first asking each reader are expected to cost, all members together, [N, 1 + M].
-
-    Fees and whatever is asked later are counted in; ∞ for an absent reader.
-    """
-    outlook, costs = outlook_of(run, cohort).together(), run.costs
-    alarm, miss = costs.false_positive * (1 - outlook.prior), costs.false_negative * outlook.prior
-    now = np.where(outlook.kept == CHEAPER, np.minimum(alarm, miss), np.where(outlook.kept == 1, alarm, miss))
-    return now[:, None] - np.column_stack([np.zeros(len(cohort)), first_gain(outlook, costs, _options(run).limit)])
 
 
 def bootstraps(seeds: Sequence[int], draws: int, cases: int) -> Floats:

@@ -57,13 +57,19 @@ def eye(outline: pd.DataFrame) -> AltairChart:
 
 @drawn_once
 def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> AltairChart:
-    """How much of the decision each action holds; whoever is not available is named in grey.
+    """How much of the decision the AI and each available reader hold.
 
-    `actions` is `explain.actions_frame`; with `original`, its shares are marked by a tick.
+    `actions` is `explain.actions_frame`; with `original`, its shares are marked by a tick, and whoever was available
+    there alone is named in grey.
     """
     rows = _labelled(actions)
+    if original is None:
+        rows = rows[rows["available"]]
+    else:
+        rows = rows[rows["available"] | original["available"].loc[rows.index]]
+        original = original.loc[rows.index]
     order = rows["who"].tolist()
-    share = alt.X("share:Q", title="mean share of the decision", scale=alt.Scale(domain=[0, ROOM]),
+    share = alt.X("share:Q", title="share of the decision", scale=alt.Scale(domain=[0, ROOM]),
                   axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]))  # fmt: skip
     who = alt.Y("who:N", sort=order, title=None, axis=_EVERY_NAME)
     base = alt.Chart(rows).encode(y=who)
@@ -78,11 +84,11 @@ def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> 
         tooltip=[
             alt.Tooltip("who:N", title="who"),
             alt.Tooltip("share:Q", format=".1%", title="share"),
-            alt.Tooltip("least:Q", format=".1%", title="least of any router"),
-            alt.Tooltip("most:Q", format=".1%", title="most of any router"),
-            alt.Tooltip("votes:Q", title="routers that would choose it"),
+            alt.Tooltip("least:Q", format=".1%", title="least of any model"),
+            alt.Tooltip("most:Q", format=".1%", title="most of any model"),
+            alt.Tooltip("votes:Q", title="models that would choose it"),
             alt.Tooltip("expected_cost:Q", format=".3f", title="expected cost"),
-            alt.Tooltip("wrong:Q", format=".1%", title="expected to be wrong"),
+            alt.Tooltip("wrong:Q", format=".1%", title="own answer expected to be wrong"),
         ],
     )
     spread = base.transform_filter("datum.available").mark_rule(color=OTHER.colour, strokeWidth=1.5)
@@ -163,9 +169,9 @@ def attribution_bars(rows: pd.DataFrame) -> AltairChart:
         ),
         tooltip=[
             alt.Tooltip("named:N", title="input"),
-            alt.Tooltip("adds:Q", format="+.3f", title="adds, mean over routers"),
-            alt.Tooltip("least:Q", format="+.3f", title="least of any router"),
-            alt.Tooltip("most:Q", format="+.3f", title="most of any router"),
+            alt.Tooltip("adds:Q", format="+.3f", title="adds, mean of the models"),
+            alt.Tooltip("least:Q", format="+.3f", title="least of any model"),
+            alt.Tooltip("most:Q", format="+.3f", title="most of any model"),
         ],
     )
     spread = base.mark_rule(color=OTHER.colour, strokeWidth=1.5).encode(x="least:Q", x2="most:Q")

@@ -31,7 +31,7 @@ def case_sheet(case: Cohort, actions: pd.DataFrame, story: str, note: str, stamp
 def _done(actions: pd.DataFrame) -> str:
     chosen = actions[actions["chosen"]].iloc[0]
     what = "Left to the AI" if chosen["action"] == "ai" else f"Sent to {chosen['who']}"
-    return f"{what}; expected cost {decimal(chosen['expected_cost'])}; votes for it: {chosen['votes']}."
+    return f"{what}; expected cost {decimal(chosen['expected_cost'])}; models that agree: {chosen['votes']}."
 
 
 def _action(row: dict[Hashable, Any]) -> str:

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from mpd2.core.arrays import Floats
-from mpd2.core.cohort import Cohort
-from mpd2.core.text import chance, decimal, percent
+from mpd2.core.cohort import ANSWERS, Cohort
+from mpd2.core.policy import Decisions
+from mpd2.core.text import chance, percent
 from mpd2.training.anatomy import structural_risk
 
 SURE, FAIR = 0.9, 0.7  # least probability the AI gives its own answer
@@ -24,9 +25,29 @@ def doubtful_segmentation(case: Cohort, train: Cohort) -> bool:
     return not low <= own <= high
 
 
-def story(case: Cohort, actions: pd.DataFrame, train: Cohort, anatomy: Floats) -> str:
-    """Three sentences on one case; `actions` is its `explain.actions_frame`."""
-    return " ".join([_answer(case, anatomy), _photograph(case, train), _reader(actions)])
+def story(case: Cohort, reason: str, train: Cohort, anatomy: Floats) -> str:
+    """One case in a few sentences; `reason` is that of `planning.worklist`, in the words of the model that decides."""
+    return " ".join([_answer(case, anatomy), _photograph(case, train), reason])
+
+
+def headline(case: Cohort, actions: pd.DataFrame, decisions: Decisions) -> str:
+    """What is done with a case, [1], in a few words; `actions` is its `explain.actions_frame`."""
+    chosen = actions[actions["chosen"]].iloc[0]
+    if decisions.deferred[0]:
+        return f"Ask {chosen['who']}"
+    label = int(decisions.label[0])
+    return f"Keep it: {ANSWERS[label]}" + ("" if label == case.ai_label[0] else ", against the AI's answer")
+
+
+def agreement(votes: int, members: int) -> str:
+    """How many models of a run would do the same alone.
+
+    >>> agreement(10, 10), agreement(7, 10), agreement(1, 1)
+    ('all 10 models agree', '7 of 10 models agree', 'one model decides')
+    """
+    if members == 1:
+        return "one model decides"
+    return f"all {members} models agree" if votes == members else f"{votes} of {members} models agree"
 
 
 def _answer(case: Cohort, anatomy: Floats) -> str:
@@ -36,7 +57,7 @@ def _answer(case: Cohort, anatomy: Floats) -> str:
     manner = "and is sure" if confidence >= SURE else "and is fairly sure" if confidence >= FAIR else "but wavers"
     agrees = (structural >= 0.5) == bool(label)
     return (
-        f"The AI says {'glaucoma' if label else 'healthy'} {manner} (probability of glaucoma {chance(probability)}); "
+        f"The AI says {ANSWERS[int(label)]} {manner} (probability of glaucoma {chance(probability)}); "
         f"the cup-to-disc ratios {'agree' if agrees else 'speak against it'} ({chance(structural)} from them alone)."
     )
 
@@ -50,20 +71,6 @@ def _photograph(case: Cohort, train: Cohort) -> str:
     return text + (f", and poorer than {percent(quality, 0)} of them." if quality >= FAR else ".")
 
 
-def _reader(actions: pd.DataFrame) -> str:
-    ai, chosen = actions.iloc[0], actions[actions["chosen"]].iloc[0]
-    readers = actions.iloc[1:][actions["available"].iloc[1:]]
-    if readers.empty:
-        return f"No reader is available; the AI is expected to be wrong in {_odds(ai)} such cases."
-    asked = chosen["action"] != ai["action"]
-    reader = chosen if asked else readers.sort_values("expected_cost").iloc[0]
-    text = f"In such cases {reader['who']} is expected to be wrong in {_odds(reader)}, the AI in {_odds(ai)}"
-    gain, fee = ai["expected_cost"] - reader["expected_cost"], f"the fee of {decimal(reader['fee'], 2)}"
-    if gain > 0:
-        return f"{text}: a reading is worth {fee}" + ("." if asked else ", yet the case stays with the AI.")
-    return f"{text}: a reading is not worth {fee} by this estimate" + (", yet one is asked for." if asked else ".")
-
-
 def _area_to_extent(cohort: Cohort) -> Floats:
     """Area ratio over height ratio times width ratio, [N]; NaN where a width is not known."""
     extent = cohort.column("vCDR") * cohort.horizontal_cdr
@@ -72,7 +79,3 @@ def _area_to_extent(cohort: Cohort) -> Floats:
 
 def _rank(case: Cohort, train: Cohort, name: str) -> float:
     return float(np.mean(train.column(name) < case.column(name)[0]))
-
-
-def _odds(action: pd.Series) -> str:
-    return f"{100 * action['wrong']:.0f} of 100"

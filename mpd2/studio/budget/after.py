@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from mpd2.evaluation.metrics import METRICS, label_of
 from mpd2.planning import changes, dayplan
-from mpd2.planning.day import in_words
+from mpd2.planning.day import DaySetting, in_words
+from mpd2.present.documents.spreadsheets import to_csv
+from mpd2.present.documents.worklists import clinic_table, reader_files
 from mpd2.studio.budget import state, texts
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.parts import widgets
@@ -131,17 +135,33 @@ def side_by_side(about: Scenario) -> None:
 
 
 def worklist(about: Scenario) -> None:
-    """The assignments to take away."""
-    st.subheader("Take the worklist away", anchor=False)
+    """Who reads each case under the setting in force, for all and for each reader."""
+    st.subheader("Download the worklist", anchor=False)
     setting = state.now()
-    rows = dayplan.assignments(
-        budget_store.measure(about, setting).day,
-        budget_store.ranked_for(about, setting),
-        budget_store.urgent(about, setting),
-        budget_store.expected(about, setting),
-    )
     st.caption(texts.WORKLIST)
-    widgets.download(rows, "worklist", label="Worklist (CSV)")
+    with st.container(horizontal=True):
+        for label, name, mime, make in (
+            ("Worklist (CSV)", "worklist.csv", "text/csv", _whole_list),
+            ("A sheet for each reader (ZIP)", "worklists.zip", "application/zip", _reader_lists),
+        ):
+            st.download_button(
+                label,
+                data=partial(make, about, setting),
+                file_name=name,
+                mime=mime,
+                icon=":material/download:",
+                key=name,
+                on_click="ignore",
+                type="tertiary",
+            )
+
+
+def _whole_list(about: Scenario, setting: DaySetting) -> bytes:
+    return to_csv(clinic_table(budget_store.worklist(about, setting)))
+
+
+def _reader_lists(about: Scenario, setting: DaySetting) -> bytes:
+    return reader_files(budget_store.worklist(about, setting), store.cohort().manifest)
 
 
 def _number(label: str, form: str) -> object:

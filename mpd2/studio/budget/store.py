@@ -11,15 +11,15 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from mpd2.core.arrays import Bools, Floats
+from mpd2.core.arrays import Bools
 from mpd2.core.costs import Costs
-from mpd2.core.error_rates import ErrorRates, expected_costs
+from mpd2.core.error_rates import ErrorRates, Expectations
 from mpd2.core.errors import EmptyCohort, UserError
 from mpd2.core.memo import cached
 from mpd2.core.policy import mean_policy
 from mpd2.evaluation.intervals import Estimate, observed
 from mpd2.evaluation.metrics import COUNTED
-from mpd2.methods import continuations_of, policy_of
+from mpd2.methods import continuations_of, expectations_of, policy_of
 from mpd2.planning import dayplan
 from mpd2.planning.budget_sweep import STEPS, BudgetSweep, course_of, has_course
 from mpd2.planning.day import DaySetting
@@ -27,6 +27,7 @@ from mpd2.planning.dayplan import DayPlan, Judged
 from mpd2.planning.limits import Limits
 from mpd2.planning.ranked_cases import FINE, RankedCases, cheapest, for_costs, most_urgent, operating_curve, rank_cases
 from mpd2.planning.recosting import in_unit_of, savings
+from mpd2.planning.worklist import worklist as planned
 from mpd2.present.charts import budget as figures
 from mpd2.present.charts.kit.drawing import Drawing
 from mpd2.present.words import budget as cards
@@ -87,12 +88,25 @@ def ranked_for(about: Scenario, setting: DaySetting) -> RankedCases:
 
 def urgent(about: Scenario, setting: DaySetting) -> Bools:
     """Which cases may use the reserve, [N]."""
-    return most_urgent(errors(about), setting.costs, setting.urgent)
+    return most_urgent(expected(about, setting.limits.away, setting.costs), setting.urgent)
 
 
-def expected(about: Scenario, setting: DaySetting) -> Floats:
-    """What every action is expected to cost, [N, 1 + M]."""
-    return expected_costs(errors(about), setting.costs)
+@cached
+def expected(about: Scenario, away: tuple[str, ...], costs: Costs) -> Expectations:
+    """What is expected of each case of the slice, with those who are there, by the model that decides it."""
+    run, cases = store.run(about.run), about.slice(store.cohort())
+    there = cases.with_available(Limits(away=away).present(cases.manifest))
+    known = expectations_of(run, there, costs, store.error_model(about.run))
+    if known is None:
+        raise UserError(f"run {about.run}: it keeps no error rates; make the run anew")
+    return known
+
+
+def worklist(about: Scenario, setting: DaySetting) -> pd.DataFrame:
+    """Who reads each case under a setting, and why."""
+    made = day(about, setting)
+    rows = planned(made.ranked, made.plan, expected(about, setting.limits.away, setting.costs))
+    return rows.assign(urgent=urgent(about, setting))
 
 
 @cached

@@ -7,19 +7,24 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.planning.worklist import ORDERS, ordered
+from mpd2.present.documents.worklists import clinic_table
 from mpd2.studio.case import store as case_store
 from mpd2.studio.parts import widgets
 from mpd2.studio.shell import frame, link, store
 from mpd2.studio.shell.scenario import Scenario
 
-CASE, PIN, ORDER = "case", "pin", "order"
+CASE, PIN, ORDER, WHO, FINAL = "case", "pin", "order", "decided_by", "final_answer"
 """Keys of the session and names in the URL."""
 
-WHO, ENDING, TABLE = "case_who", "case_ending", "worklist"
+TABLE, NARROWED = "worklist", "case_narrowed"
+ANY = "any"
+FINALS = {ANY: "Any", case_store.RIGHT: "Right", case_store.WRONG: "Wrong"}
 HELP = {
     CASE: "Type an id, or walk through the worklist with the arrows.",
     ORDER: "Most costly: largest expected cost of what the run does. Closest call: nearest to being decided the other "
-    "way. Most disagreement: fewest of the run's members agree on who decides.",
+    "way. Most disagreement: fewest of the run's models agree on who decides.",
+    WHO: "None chosen means all.",
+    FINAL: "Whether the final answer is the true one. A clinic learns this only later.",
     PIN: "A second case to compare this one with.",
 }
 
@@ -41,6 +46,7 @@ def choose_case(about: Scenario) -> str:
         )
         rows = ordered(_filtered(everything), order)
         ids = rows["case_id"].tolist()
+        _leave_what_is_filtered(ids)
         asked_for = st.session_state.get(CASE) or st.query_params.get(CASE)
         case_id = st.selectbox(
             "Case",
@@ -77,18 +83,58 @@ def choose_pinned(about: Scenario, case_id: str) -> str | None:
 
 def _filtered(rows: pd.DataFrame) -> pd.DataFrame:
     """The worklist without what is filtered away."""
-    names = ["AI", *(reader.name for reader in store.cohort().manifest.readers)]
-    with st.popover("Filter", icon=":material/filter_alt:"):
-        who = st.multiselect("Decided by", names, key=WHO, persist_state="session", help="None chosen means all.")
-        ending = st.segmented_control(
-            "Ending",
-            ["right", "wrong"],
-            key=ENDING,
+    names = {"ai": "AI"} | {reader.column: reader.name for reader in store.cohort().manifest.readers}
+    parts = _chosen(WHO, list(names)) + _chosen(FINAL, [case_store.RIGHT, case_store.WRONG])
+    with st.popover(
+        f"Filter ({parts})" if parts else "Filter",
+        icon=":material/filter_alt:",
+        type="primary" if parts else "secondary",
+        key="case_filter",
+    ):
+        who = link.many(
+            st.multiselect,
+            "Decided by",
+            list(names),
+            key=WHO,
+            format_func=names.__getitem__,
             persist_state="session",
-            help="Whether the final answer is the true one. A clinic learns this only later.",
+            on_change=_narrow,
+            help=HELP[WHO],
         )
-    keep = rows["reader"].isin(who or names) & (rows["ending"] == ending if ending else True)
-    return rows[keep]
+        final = link.one(
+            st.segmented_control,
+            "Final answer",
+            list(FINALS),
+            key=FINAL,
+            default=ANY,
+            required=True,
+            format_func=FINALS.__getitem__,
+            persist_state="session",
+            on_change=_narrow,
+            help=HELP[FINAL],
+        )
+        st.button("Clear the filter", on_click=_clear, disabled=not parts, width="stretch")
+    return rows[rows["action"].isin(who or names) & ((rows["final"] == final) | (final == ANY))]
+
+
+def _chosen(key: str, options: list[str]) -> int:
+    """How many of the options are chosen, in this visit or else by the link."""
+    chosen = st.session_state[key] if key in st.session_state else st.query_params.get_all(key)
+    return sum(option in ([chosen] if isinstance(chosen, str) else chosen) for option in options)
+
+
+def _narrow() -> None:
+    st.session_state[NARROWED] = True
+
+
+def _clear() -> None:
+    st.session_state[WHO], st.session_state[FINAL] = [], ANY
+
+
+def _leave_what_is_filtered(ids: list[str]) -> None:
+    """Go to the first case that fits when a change of the filter leaves out the one on screen."""
+    if st.session_state.pop(NARROWED, False) and st.session_state.get(CASE) not in ids:
+        st.session_state[CASE] = ids[0] if ids else None
 
 
 def _arrows(ids: list[str], position: int | None) -> None:
@@ -139,7 +185,7 @@ def _table(rows: pd.DataFrame) -> None:
             alt="The cases in the order of the worklist",
             height=300,
         )
-        widgets.download(rows, "worklist")
+        widgets.download(clinic_table(rows), "worklist", label="Download the worklist (CSV)")
 
 
 def _take(ids: list[str]) -> None:
@@ -189,10 +235,11 @@ _COLUMNS = {
     "case_id": st.column_config.TextColumn("Case"),
     "cohort": st.column_config.TextColumn("Cohort"),
     "reader": st.column_config.TextColumn("Decided by"),
-    "votes": st.column_config.NumberColumn("Votes", help="Members of the run that would decide the same alone"),
+    "votes": st.column_config.NumberColumn("Agree", help="Models of the run that would do the same alone"),
     "expected_cost": st.column_config.NumberColumn("Expected cost", format="%.2f", help="Of what the run does"),
-    "ai_cost": st.column_config.NumberColumn("If kept", format="%.2f", help="Expected cost of leaving it to the AI"),
+    "kept_cost": st.column_config.NumberColumn("If kept", format="%.2f", help="Expected cost if nobody is asked"),
+    "place": st.column_config.NumberColumn("Sent as", help="How many cases are sent before this one is, and this one"),
     "defer": st.column_config.ProgressColumn("Lean to readers", min_value=0, max_value=1, format="percent"),
     "ai_probability": st.column_config.NumberColumn("AI's probability", format="%.2f", help="Of glaucoma"),
-    "ending": st.column_config.TextColumn("Ending", help="Whether the final answer is the true one"),
+    "final": st.column_config.TextColumn("Final answer", help="Whether the final answer is the true one"),
 }

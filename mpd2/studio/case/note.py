@@ -50,7 +50,7 @@ def _write(facts: Facts) -> None:
 
 
 def _sheet(facts: Facts, written: str) -> bytes:
-    story = case.story(facts.case, facts.actions, case_store.train(), case_store.anatomy())
+    story = case.story(facts.case, facts.reason, case_store.train(), case_store.anatomy())
     entry = facts.case.manifest.cohorts[facts.case.source[0]]
     about = f"a {facts.case.split[0]} case of {entry.name}, readings {entry.readings}"
     stamp = Stamp(facts.title, about, 1, store.cohort().fingerprint, mpd2.__version__, date.today())

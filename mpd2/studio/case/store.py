@@ -1,4 +1,7 @@
-"""What the Case page reads, each part cached by run and case."""
+"""What the Case page reads, each part cached by run and case.
+
+The worklist and everything that is expected of a case are those of the Budget page without limits.
+"""
 
 from __future__ import annotations
 
@@ -9,33 +12,41 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.core.arrays import Floats
-from mpd2.core.cohort import Cohort
+from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.error_rates import ErrorRates, expected_costs
+from mpd2.core.error_rates import Expectations
 from mpd2.core.errors import UserError
 from mpd2.core.memo import cached
-from mpd2.core.policy import Policy
+from mpd2.core.policy import Continuations, Decisions, Policy, mean_policy
 from mpd2.core.runs import Run
 from mpd2.evaluation import explain
-from mpd2.methods import policy_of
-from mpd2.methods.plus.method import Plus, expected_of
+from mpd2.methods import NOT_DEPLOYABLE, continuations_of, expectations_of, method_of, policy_of
+from mpd2.methods.base import AsksOn, ExpectsCosts, Explains
 from mpd2.planning import worklist
+from mpd2.planning.day import DaySetting
+from mpd2.planning.limits import Limits
+from mpd2.planning.ranked_cases import rank_cases
+from mpd2.studio.budget import store as budget_store
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.training.anatomy import fit_anatomy
 
 NEIGHBOURS = 5
+RIGHT, WRONG, NOT_KNOWN = "right", "wrong", "not known"
 
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """One case and what the active run does with it."""
+    """One case, what the active run does with it, and why."""
 
     run: Run
     title: str  # of the run
     case: Cohort  # one row
     policy: Policy  # [E, 1]
+    expected: Expectations  # of the one case
     actions: pd.DataFrame  # as `explain.actions_frame`
+    decisions: Decisions  # [1] who is asked, and the final answer
+    reason: str
 
     @property
     def id(self) -> str:
@@ -48,9 +59,40 @@ class Facts:
         return self.actions[self.actions["chosen"]].iloc[0]
 
     @property
-    def routers(self) -> str:
-        """What a member of the run is called."""
-        return "routers" if explain.has_router(self.run) else "trained versions"
+    def sent(self) -> bool:
+        """Whether a reader is asked."""
+        return bool(self.decisions.deferred[0])
+
+    @property
+    def glaucoma(self) -> float:
+        """P(glaucoma) by the model that decides."""
+        return float(self.expected.glaucoma[0])
+
+    @property
+    def members(self) -> int:
+        """How many models decide together."""
+        return len(self.policy.defer)
+
+    @property
+    def asks_on(self) -> AsksOn | None:
+        """The method, if it goes on asking after the first answer."""
+        method = method_of(self.run)
+        return method if isinstance(method, AsksOn) else None
+
+    @property
+    def explains(self) -> bool:
+        """Whether the decision to send can be taken apart input by input."""
+        return isinstance(method_of(self.run), Explains)
+
+    @property
+    def own_model(self) -> bool:
+        """Whether what is expected comes from the method itself, not from error rates beside it."""
+        return isinstance(method_of(self.run), ExpectsCosts)
+
+    @property
+    def deployable(self) -> bool:
+        """Whether the run decides by what is known on the day, so that it can be asked about a changed case."""
+        return self.run.method not in NOT_DEPLOYABLE
 
 
 @cached
@@ -67,42 +109,68 @@ def anatomy() -> Floats:
 
 @cached
 def listing(about: Scenario) -> pd.DataFrame:
-    """The worklist of the slice, in the table's order."""
-    facts = store.evidence(about)
-    expected = _expected(about.run, facts.cohort, store.error_model(about.run).predict(facts.cohort), facts.costs)
-    continuations = facts.outcomes[about.run].continuations
-    return worklist.worklist(_policy(about), facts.cohort, store.run(about.run).rule, expected, continuations)
+    """The worklist of the slice without limits, in the table's order.
+
+    Besides the columns of `worklist`: votes, members, defer (d), margin (log-odds by which a case is sent) and final
+    (whether the final answer is right).
+    """
+    usual = DaySetting(costs())
+    day = budget_store.day(about, usual)
+    policy = _policy(about)
+    truth = day.ranked.cohort.truth
+    final = np.where(day.decisions.label == truth, RIGHT, WRONG)
+    return budget_store.worklist(about, usual).assign(
+        votes=worklist.votes(policy, store.run(about.run).rule, day.plan),
+        members=len(policy.defer),
+        defer=day.ranked.defer,
+        margin=day.ranked.order.max(-1),
+        final=np.where((truth == UNKNOWN) | (day.decisions.label == UNKNOWN), NOT_KNOWN, final),
+    )
+
+
+def costs() -> Costs:
+    """What errors and readings cost."""
+    return store.cohort().manifest.default_costs()
 
 
 def facts(about: Scenario, case_id: str) -> Facts:
     """One case of the slice, as the run's stored policy decides it."""
-    cases, policy = store.evidence(about).cohort, _policy(about)
+    outcome, cases, policy = store.outcome(about.run, about), about.slice(store.cohort()), _policy(about)
     row = np.flatnonzero(cases.ids == case_id)
     own = Policy(policy.defer[:, row], policy.allocation[:, row], policy.available[row])
-    return of_case(about.run, cases.rows(row), own)
+    goes_on = None if outcome.continuations is None else outcome.continuations.rows(row)
+    return _facts(about.run, cases.rows(row), own, goes_on, budget_store.expected(about, (), costs()).rows(row))
 
 
-def of_case(run_name: str, case: Cohort, policy: Policy | None = None) -> Facts:
-    """Any one case, real or not; its policy is worked out unless given."""
+def of_case(run_name: str, case: Cohort) -> Facts:
+    """Any one case, real or not; the run is asked anew."""
     run = store.run(run_name)
-    policy = policy_of(run, case) if policy is None else policy
-    costs = store.cohort().manifest.default_costs()
-    errors = store.error_model(run_name).predict(case)
-    actions = explain.actions_frame(policy, case, run.rule, errors, costs)
-    actions = actions.assign(expected_cost=_expected(run_name, case, errors, costs)[0])
-    return Facts(run, store.run_title(run_name), case, policy, actions)
+    expected = expectations_of(run, case, costs(), store.error_model(run_name))
+    if expected is None:
+        raise UserError(f"run {run_name}: it keeps no error rates; make the run anew")
+    return _facts(run_name, case, policy_of(run, case), continuations_of(run, case), expected)
+
+
+def place(about: Scenario, case_id: str) -> tuple[int, int]:
+    """How many cases must be sent for this one to be among them, 0 if it never is, and how many the slice has."""
+    rows = listing(about)
+    return int(rows.loc[rows["case_id"] == case_id, "place"].iloc[0]), len(rows)
 
 
 @cached
 @st.spinner("Taking the decision apart …")
 def attribution(run_name: str, case_id: str) -> tuple[pd.DataFrame, float, float]:
     """What each input adds, the mean log-odds of the background and those of the case."""
-    case = _case(case_id)
-    found = explain.attribute(store.run(run_name), case, train())
-    return explain.attribution_frame(found, case), float(found.base.mean()), float(found.logit.mean())
+    run, case = store.run(run_name), _case(case_id)
+    method = method_of(run)
+    if not isinstance(method, Explains):
+        raise UserError(f"run {run_name}: {method.name} has no deferral logit to take apart")
+    parts = explain.attribute(method, run, case, train())
+    return explain.attribution_frame(parts, case), float(parts.base.mean()), float(parts.logit.mean())
 
 
 @cached
+@st.spinner("Looking for changes that would turn the decision …")
 def flips(run_name: str, case_id: str) -> pd.DataFrame:
     """The smallest changes that turn the decision."""
     return explain.flips(store.run(run_name), _case(case_id), train())
@@ -121,13 +189,23 @@ def similar(run_name: str, case_id: str) -> pd.DataFrame:
     return explain.similar_cases(store.run(run_name), _case(case_id), train(), NEIGHBOURS)
 
 
-def _expected(run_name: str, cohort: Cohort, errors: ErrorRates, costs: Costs) -> Floats:
-    """What every action is expected to cost, [N, 1 + M]: by the run's own posterior where it goes on from there."""
-    expected, run = expected_costs(errors, costs), store.run(run_name)
-    if run.method != Plus.key:
-        return expected
-    own = expected_of(run, cohort)
-    return np.where(np.isfinite(own), own, expected)
+def _facts(
+    run_name: str, case: Cohort, policy: Policy, continuations: Continuations | None, expected: Expectations
+) -> Facts:
+    run = store.run(run_name)
+    together = None if continuations is None else continuations.together()
+    ranked = rank_cases(mean_policy(policy), case, run.rule, np.ones(case.readers, bool), together)
+    plan = ranked.plan(Limits())
+    return Facts(
+        run=run,
+        title=store.run_title(run_name),
+        case=case,
+        policy=policy,
+        expected=expected,
+        actions=explain.actions_frame(policy, case, run.rule, expected, costs()),
+        decisions=plan.decisions(case, together),
+        reason=worklist.reasons(ranked, plan.action, expected)[0],
+    )
 
 
 def _case(case_id: str) -> Cohort:
@@ -135,7 +213,7 @@ def _case(case_id: str) -> Cohort:
 
 
 def _policy(about: Scenario) -> Policy:
-    policy = store.evidence(about).outcomes[about.run].policy
+    policy = store.outcome(about.run, about).policy
     if policy is None:
         raise UserError(f"run {about.run}: it keeps no policy; make the run anew")
     return policy

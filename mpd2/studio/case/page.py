@@ -1,0 +1,61 @@
+"""How the Case page is laid out: one screen that is always drawn, and tabs of which only the open one is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+
+from mpd2.studio.case import chain, find, note, store, tabs, view, whatif
+from mpd2.studio.case.store import Facts
+from mpd2.studio.shell.scenario import Scenario
+
+TAB = "case_tab"  # key of the session
+WHAT_IF = "What if"
+
+
+def draw(about: Scenario, case_id: str) -> None:
+    """What is done with a case and why."""
+    facts = store.facts(about, case_id)
+    card, drawing, shares = st.columns([6, 3, 6], gap="medium")
+    with card:
+        view.decision(facts)
+    with drawing:
+        view.eye(facts)
+    with shares:
+        view.policy(facts)
+    view.story(facts)
+    with st.container(horizontal=True):
+        note.note(facts)
+        other = find.choose_pinned(about, case_id)
+    whatif.forget_others(case_id)
+    _tabs(_panels(facts, about, other), case_id)
+
+
+def _panels(facts: Facts, about: Scenario, other: str | None) -> dict[str, Callable[[], None]]:
+    """What each tab draws, by its label; a tab that has nothing to say of the run is not there."""
+    panels: dict[str, Callable[[], None]] = {}
+    if facts.asks_on is not None:
+        panels["Step by step"] = partial(chain.chain, facts, facts.asks_on)
+    if facts.explains:
+        panels["Why"] = partial(tabs.why, facts, about)
+    panels["What would change it"] = partial(tabs.changes, facts, about)
+    panels["Inputs"] = partial(tabs.inputs, facts)
+    panels["Similar cases"] = partial(tabs.similar, facts, about)
+    if facts.deployable:
+        panels[WHAT_IF] = partial(whatif.what_if, facts, about)
+    if other is not None:
+        panels[f"Beside {other}"] = lambda: tabs.comparison(facts, store.facts(about, other))
+    return panels
+
+
+def _tabs(panels: dict[str, Callable[[], None]], case_id: str) -> None:
+    if TAB not in st.session_state and WHAT_IF in panels and whatif.in_link(case_id):
+        st.session_state[TAB] = WHAT_IF
+    if st.session_state.get(TAB) not in panels:
+        st.session_state.pop(TAB, None)
+    for area, panel in zip(st.tabs(list(panels), key=TAB, on_change="rerun"), panels.values(), strict=True):
+        if area.open:
+            with area:
+                panel()

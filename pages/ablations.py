@@ -98,7 +98,7 @@ def study() -> None:
         )
     columns = method_table.heads(METRICS[name], ALL)
     intervals, printed = method_table.switches(name, True, "Student's 95 % interval of the mean over seeds.")
-    table = side_by_side(rows, columns, first=figures.AGAINST[name], merit={}, intervals=intervals, printed=printed)
+    table = side_by_side(rows, columns, first=figures.AGAINST[name], intervals=intervals, printed=printed)
     method_table.wide_table(rows, table, columns, key=f"table-{name}", active=figures.AGAINST[name], head="Condition",
                            roomy=intervals,
                            alt_text=f"{STUDIES[name]}: a row for each condition, a column for each figure")  # fmt: skip

@@ -10,10 +10,10 @@ import pandas as pd
 
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
-from mpd2.core.text import GAP
-from mpd2.evaluation.evidence import Outcome
+from mpd2.core.text import GAP, listed
+from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import percentiles, wilson
-from mpd2.evaluation.metrics import BEST_ORACLE, readings
+from mpd2.evaluation.metrics import BEST_ORACLE, load_of, readings
 from mpd2.evaluation.tables import MATCHED
 
 AI = "ai"
@@ -36,6 +36,22 @@ def availability(cohort: Cohort) -> pd.DataFrame:
     ]
     frame = pd.DataFrame(rows, columns=["reader", "title", "cohort", "cohort_title", "readings"])
     return frame.assign(n=np.repeat(n, cohort.readers), cases=cases.ravel(), share=(cases / n[:, None]).ravel())
+
+
+def never_available(evidence: Evidence) -> pd.DataFrame:
+    """Where a method can ask nobody: cohorts in which no case was read by any of the readers it ever asks.
+
+    Columns: method, title, readers (names of those it asks elsewhere), cohort, cohort_title.
+    """
+    cohort, rows = evidence.cohort, []
+    names = np.array([reader.name for reader in cohort.manifest.readers])
+    for method, outcome in evidence.outcomes.items():
+        asked = load_of(outcome.decisions, cohort.readers).sum(0) > 0  # [M]
+        for place in np.unique(cohort.source) if asked.any() else ():
+            if not cohort.available[cohort.source == place][:, asked].any():
+                entry = cohort.manifest.cohorts[place]
+                rows.append((method, outcome.title, listed(names[asked].tolist()), entry.key, entry.name))
+    return pd.DataFrame(rows, columns=["method", "title", "readers", "cohort", "cohort_title"])
 
 
 def load(outcome: Outcome, cohort: Cohort, weights: Floats) -> pd.DataFrame:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 import numpy as np
 import pandas as pd
@@ -11,19 +11,18 @@ import pandas as pd
 from mpd2.core.arrays import Floats
 from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.intervals import mean_of, percentiles
+from mpd2.evaluation.metrics import METRICS
 from mpd2.evaluation.tables import METRICS_OF, statistics
 
 RECENTRED = ("collapse",)  # the table whose intervals are moved by the mean excess of the resamples
 
 
-def standings(
-    table: str, evidence: Evidence, weights: Floats, merit: Mapping[str, int], unranked: Collection[str] = ()
-) -> pd.DataFrame:
+def standings(table: str, evidence: Evidence, weights: Floats, unranked: Collection[str] = ()) -> pd.DataFrame:
     """Every method against the best one of each cohort and metric of a table, on the same resamples `weights`, [R, N].
 
-    `table`: as of `tables.statistics`. Only metrics of `merit` have a best method, by the direction it gives; methods
-    `unranked` are left out. Columns: method, cohort, metric, difference (method minus best), low, high, best, tied
-    (not the best, and the interval of the difference holds 0).
+    `table`: as of `tables.statistics`. Only metrics of merit have a best method; methods `unranked` are left out.
+    Columns: method, cohort, metric, difference (method minus best), low, high, best, tied (not the best, and the
+    interval of the difference holds 0).
     """
     samples: dict[str, dict[str, Floats]] = defaultdict(dict)  # cohort, method: observed, then resamples, [1 + R, K]
     for method, cohort, rows, statistic in statistics(table, evidence):
@@ -35,7 +34,7 @@ def standings(
         .assign(cohort=cohort, metric=metric)
         for cohort, methods in samples.items()
         for place, metric in enumerate(METRICS_OF[table])
-        if (sign := merit.get(metric, 0))
+        if (sign := METRICS[metric].merit)
     ]  # fmt: skip
     return pd.concat(parts).reset_index()
 

@@ -13,7 +13,6 @@ from pkgutil import walk_packages
 from types import ModuleType
 
 from mpd2 import studio
-from mpd2.evaluation.curves import SCORES
 from mpd2.lab.jobs.beside import beside
 from mpd2.planning.worklist import ORDERS, ordered
 from mpd2.present import charts
@@ -21,13 +20,15 @@ from mpd2.present.charts import overview
 from mpd2.studio.budget import state
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.case import store as case_store
+from mpd2.studio.overview import store as overview_store
+from mpd2.studio.overview.answer import MAIN
 from mpd2.studio.readers import store as reader_store
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 
 SCRIPT = "main"  # of the studio: run for a visitor, not imported
 TABLES = ("overall", "cohorts", "paired", "collapse", "retention", "tradeoff")
-COST = "TotalCost"  # the one the charts begin with
+VIEW = "overall"  # the table the Overview begins with
 LAZY = ("streamlit.emojis", "streamlit.material_icon_names", "pandas.io.formats.style")
 """What comes with the first icon and with the first table."""
 
@@ -86,10 +87,9 @@ def _landing_page(about: Scenario) -> None:
     store.answer(about)
     budget_store.small_curves(about)
     budget_store.day(about, state.usual())
-    paired, planes = store.table("paired", about), store.table("tradeoff", about)
-    overview.differences(paired[(paired["reference"] == about.run) & (paired["metric"] == COST)], about.run)
-    for score in SCORES:
-        overview.tradeoff(planes[(planes["cost"] == COST) & (planes["score"] == score)], about.run, False)
+    overview.tradeoff(overview_store.plane(about, *MAIN), about.run)
+    overview_store.standing(VIEW, about)
+    overview_store.never_available(about)
 
 
 def _set_aside() -> None:

@@ -16,6 +16,7 @@ THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="
 THERE = [entry for entry in reversed(PAGES) if entry.path.exists()]  # the page at "/" last: first links must be deep
 BANNER = banner(load_manifest(ROOT / "data" / "glaucoma.toml"))
 WIDTHS = (1600, 1280, 390)
+BEAMER = {"width": 1280, "height": 720}
 
 
 @pytest.fixture(scope="module", params=THERE, ids=lambda entry: entry.key)
@@ -72,8 +73,18 @@ def test_the_default_page_can_be_linked_by_its_name_too(visit):
     expect(page.get_by_role("heading", level=1, name="Overview", exact=True)).to_be_visible()
     expect(page.get_by_text("Page not found")).to_have_count(0)
     expect(page.get_by_text("MPD² (paper) on the val cases of REFUGE, ORIGA")).to_be_visible()
-    expect(page.get_by_test_id("stMain").get_by_role("radio", name="Collapse")).to_be_checked()
+    expect(page.get_by_test_id("stMain").get_by_role("radio", name="Spread of readings")).to_be_checked()
     page.close()
+
+
+@pytest.mark.parametrize("path", ["", "readers"])
+def test_the_main_chart_is_above_the_fold_of_a_beamer(visit, path):
+    page = visit(path)
+    page.set_viewport_size(BEAMER)
+    page.wait_for_timeout(500)  # charts follow the window with a delay
+    chart = page.get_by_test_id("stVegaLiteChart").first.bounding_box()
+    page.close()
+    assert chart["y"] + chart["height"] <= BEAMER["height"]
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -184,3 +184,15 @@ def test_cases_without_a_truth_do_not_count(val: Cohort) -> None:
     truth = val.truth.copy()
     truth[:100] = UNKNOWN
     assert readers.against_ai(replace(val, truth=truth))["n"].tolist() == val.available[100:].sum(0).tolist()
+
+
+def test_a_method_has_nobody_to_ask_where_none_of_its_readers_has_read_a_case(evidence: Evidence) -> None:
+    val = evidence.cohort
+    place = val.manifest.columns.index("chaksu_expert_4")
+    asked = np.where(val.available[:, place], place, NOBODY)[None, :, None]
+    only = Outcome("Chákṣu 4 alone", None, Decisions(asked, val.ai_label[None]))
+    rows = readers.never_available(Evidence(val, evidence.costs, {**evidence.outcomes, "only": only}))
+    assert rows.to_dict("records") == [
+        {"method": "only", "title": "Chákṣu 4 alone", "readers": "Chákṣu 4", "cohort": "refuge",
+         "cohort_title": "REFUGE"},
+    ]  # fmt: skip

@@ -11,9 +11,8 @@ from mpd2.core.policy import NOBODY, Decisions, Policy, route
 from mpd2.evaluation import tables
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import resample_weights
+from mpd2.evaluation.metrics import METRICS
 from mpd2.evaluation.standings import standings
-
-MERIT = {"Acc": 1, "F1": 1, "TotalCost": -1, "Top1": -1, "ClinicalCost": -1}
 
 
 def wrong_on(cohort: Cohort, *cases: range) -> Outcome:
@@ -51,7 +50,7 @@ def test_who_is_always_a_little_worse_does_not_tie_though_inside_the_interval_of
     evidence = evidence_on(small_cohort, outcomes)
     levels = only(tables.overall(evidence, weights), "Acc")
     assert levels.at["best", "low"] < levels.at["worse", "value"] < levels.at["best", "high"]
-    rows = only(standings("overall", evidence, weights, MERIT), "Acc")
+    rows = only(standings("overall", evidence, weights), "Acc")
     assert rows["best"].to_dict() == {"best": True, "worse": False}
     assert not rows["tied"].any()
     assert rows.at["worse", "high"] < 0
@@ -59,7 +58,7 @@ def test_who_is_always_a_little_worse_does_not_tie_though_inside_the_interval_of
 
 def test_who_errs_elsewhere_as_often_ties(small_cohort, weights):
     outcomes = {"one": wrong_on(small_cohort, range(10)), "other": wrong_on(small_cohort, range(20, 31))}
-    rows = only(standings("overall", evidence_on(small_cohort, outcomes), weights, MERIT), "Acc")
+    rows = only(standings("overall", evidence_on(small_cohort, outcomes), weights), "Acc")
     assert rows.at["one", "best"]
     assert rows.at["other", "tied"]
 
@@ -67,10 +66,10 @@ def test_who_errs_elsewhere_as_often_ties(small_cohort, weights):
 @pytest.mark.parametrize("metric", ["Acc", "F1", "TotalCost"])
 def test_the_difference_to_the_best_is_the_paired_one(small_cohort, weights, metric):
     evidence = evidence_on(small_cohort, {name: by_lot(small_cohort, seed) for seed, name in enumerate("abcd")})
-    rows = only(standings("overall", evidence, weights, MERIT), metric)
+    rows = only(standings("overall", evidence, weights), metric)
     best = rows.index[rows["best"]].item()
     values = only(tables.overall(evidence, weights), metric)["value"]
-    assert best == (values * MERIT[metric]).idxmax()
+    assert best == (values * METRICS[metric].merit).idxmax()
     paired = only(tables.paired(evidence, best, weights), metric)
     for column in ("difference", "low", "high"):
         assert rows.drop(best)[column].to_dict() == pytest.approx(paired[column].to_dict())
@@ -81,9 +80,10 @@ def test_the_difference_to_the_best_is_the_paired_one(small_cohort, weights, met
 @pytest.mark.parametrize("table", ["overall", "cohorts", "collapse", "retention"])
 def test_every_ranked_method_of_a_table_is_judged_by_its_metrics_of_merit(small_cohort, weights, table):
     evidence = evidence_on(small_cohort, {name: by_lot(small_cohort, seed) for seed, name in enumerate("abc")})
-    rows = standings(table, evidence, weights, MERIT, unranked=["c"])
+    rows = standings(table, evidence, weights, unranked=["c"])
     made = getattr(tables, table)(evidence, weights)
-    judged = made[made["metric"].isin(MERIT) & (made["method"] != "c")]
+    of_merit = made["metric"].map(lambda name: METRICS[name].merit != 0)
+    judged = made[of_merit & (made["method"] != "c")]
     keys = ["method", "cohort", "metric"]
     assert set(map(tuple, rows[keys].to_numpy())) == set(map(tuple, judged[keys].to_numpy()))
     assert (rows.groupby(["cohort", "metric"])["best"].sum() >= 1).all()
@@ -91,5 +91,5 @@ def test_every_ranked_method_of_a_table_is_judged_by_its_metrics_of_merit(small_
 
 def test_what_nobody_has_is_nobodys_best(small_cohort, weights):
     outcomes = {"one": wrong_on(small_cohort, range(10)), "other": wrong_on(small_cohort, range(20, 31))}
-    rows = standings("collapse", evidence_on(small_cohort, outcomes), weights, MERIT)
+    rows = standings("collapse", evidence_on(small_cohort, outcomes), weights)
     assert not rows[["best", "tied"]].to_numpy().any()

@@ -3,12 +3,12 @@
 import pytest
 
 CHOICES = {
-    "readers": {"run": ("selectbox", "paper"), "cohorts": ("button_group", ["refuge", "origa"])},
-    "overview": {
-        "view": ("segmented_control", "retention"),
-        "paired": ("selectbox", "F1"),
-        "cost": ("segmented_control", "ExpertCost"),
+    "readers": {
+        "run": ("selectbox", "paper"),
+        "cohorts": ("button_group", ["refuge", "origa"]),
+        "readers_topic": ("segmented_control", "agreement"),
     },
+    "overview": {"view": ("segmented_control", "retention")},
     "risk": {"signal": ("segmented_control", "structural"), "methods": ("multiselect", ["ai", "verma"])},
     "map": {"layout": ("segmented_control", "one")},
     "robustness": {
@@ -36,6 +36,24 @@ def test_what_was_chosen_opens_again_from_its_address(open_page, key, choices):
     assert said == {name: choice for name, (_, choice) in choices.items()}
     there = open_page(key, **said)
     assert {name: there.session_state[name] for name in choices} == said
+
+
+@pytest.mark.parametrize(
+    ("view", "name", "kind", "choice"),
+    [
+        ("paired", "paired", "selectbox", "F1"),
+        ("tradeoff", "cost", "segmented_control", "ExpertCost"),
+        ("cohorts", "cohort-cohorts", "pills", "origa"),
+        ("retention", "cohort-retention", "pills", "refuge"),
+    ],
+)
+def test_what_was_chosen_in_a_tab_opens_again_from_its_address(open_page, view, name, kind, choice):
+    here = open_page("overview", view=view)
+    assert here.session_state[name] != choice
+    getattr(here, kind)(key=name).set_value(choice).run()
+    assert here.query_params[name] == choice
+    there = open_page("overview", **{key: here.query_params[key] for key in (name, "view") if key in here.query_params})
+    assert (there.session_state["view"], there.session_state[name]) == (view, choice)
 
 
 def test_the_usual_choice_needs_no_word_in_the_address_and_none_of_many_needs_one(open_page):

@@ -1,7 +1,13 @@
 """The Overview page."""
 
+import pyarrow as pa
 import pytest
 
+from mpd2.core.text import decimal, interval
+from mpd2.evaluation.metrics import METRICS
+from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.present.words.answer import LABELS
+from mpd2.present.words.side_by_side import BEST, TIED
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
@@ -16,20 +22,61 @@ def table(page):
     return page.dataframe[0].value
 
 
+def displayed(element):
+    """What a table shows in its cells, in place of the values it is sorted by."""
+    return pa.ipc.open_stream(element.proto.arrow_data.styler.display_values).read_pandas()
+
+
+def small_prints(page):
+    """The interval and the difference under each number, in the order of the numbers."""
+    return [text.value for text in page.markdown if text.value.startswith(":small[")]
+
+
 def test_it_opens_with_a_sentence_and_five_numbers(overview):
     assert not overview.exception
     assert overview.markdown[0].value.startswith("**Sending ")
     assert [metric.label for metric in overview.metric] == [
-        "Total cost", "Clinical cost", "Sensitivity", "Deferred", "Busiest reader",
+        "Total cost", "Clinical cost", "Sensitivity", "Cases sent", "Busiest reader",
     ]  # fmt: skip
-    assert sum(text.value.startswith(":small[:gray[95\xa0% interval ") for text in overview.markdown) == 5
+    assert len(small_prints(overview)) == 5
 
 
-def test_the_numbers_are_those_of_the_table(overview):
-    rows = store.table("overall", Scenario())
-    own = rows[(rows["method"] == "studio") & (rows["metric"] == "TotalCost")]["value"].item()
-    assert overview.metric[0].value == f"{own:.3f}"
-    assert table(overview)["Total cost"].iloc[0] == pytest.approx(own)
+def test_every_number_and_both_ends_of_its_interval_are_those_of_the_table(overview):
+    for metric, shown, small in zip(LABELS, overview.metric, small_prints(overview), strict=True):
+        rows = store.table("collapse" if metric == "Top1" else "overall", Scenario())
+        (row,) = rows[(rows["method"] == "studio") & (rows["metric"] == metric)].to_dict("records")
+        assert row["low"] < row["value"] < row["high"]
+        assert shown.value == METRICS[metric].shown(row["value"])
+        assert f":gray[{METRICS[metric].interval(row['low'], row['high'])}]" in small
+    assert table(overview)["Total cost"].iloc[0] == pytest.approx(float(overview.metric[0].value), abs=0.0005)
+
+
+@pytest.mark.parametrize("run", ["studio", "mpd2-plus", "always-defer"])
+def test_better_is_green_and_worse_is_red(open_page, run):
+    page = open_page("overview", run=run)
+    paired = store.table("paired", Scenario(run)).query("reference == @run and method == 'ai'").set_index("metric")
+    for metric, small in zip(LABELS, small_prints(page), strict=True):
+        if metric == "Top1":  # the AI asks nobody
+            continue
+        gap, merit = -paired.at[metric, "difference"], METRICS[metric].merit
+        sure = paired.at[metric, "low"] > 0 or paired.at[metric, "high"] < 0
+        expected = (":green[better]" if gap * merit > 0 else ":red[worse]") if sure else ":gray[within chance]"
+        assert f"**{METRICS[metric].change(gap)}**" in small
+        assert (expected in small) == bool(merit)
+        assert small.count(":green[") + small.count(":red[") <= 1
+
+
+def test_the_help_of_a_number_has_its_differences_with_both_ends(overview):
+    paired = store.table("paired", Scenario()).query("reference == 'studio' and metric == 'TotalCost'")
+    for other in ("ai", "mpd2-plus"):
+        (row,) = paired[paired["method"] == other].to_dict("records")
+        ends = interval(-row["high"], -row["low"], signed=True)
+        text = f"Against {row['title']}: {decimal(-row['difference'], signed=True)} (95\xa0% interval {ends})."
+        assert text in overview.metric[0].help
+
+
+def test_the_cheapest_other_method_is_named(overview):
+    assert any("The cheapest other method, MPD²+, is cheaper still" in caption.value for caption in overview.caption)
 
 
 def test_every_number_has_its_small_curve_over_the_share_sent(overview):
@@ -41,14 +88,51 @@ def test_every_number_has_its_small_curve_over_the_share_sent(overview):
     assert curves["Defer"] == sorted(curves["Defer"])
 
 
-@pytest.mark.parametrize("run", ["ai", "mpd2-plus", "always"])
+def test_a_tie_is_what_the_paired_difference_to_the_best_does_not_tell_apart(overview):
+    shown = overview.dataframe[0]
+    cells = dict(zip(table(overview)["Method"], displayed(shown)["Total cost"], strict=True))
+    rows = store.table("overall", Scenario()).query("metric == 'TotalCost'").set_index("method")
+    titles = rows["title"].to_dict()
+    assert cells[titles["mpd2-plus"]].endswith(BEST)
+    paired = store.table("paired", Scenario()).query("reference == 'mpd2-plus' and metric == 'TotalCost'")
+    tied = paired[(paired["low"] <= 0) & (paired["high"] >= 0)]["method"]
+    marked = {name for name, title in titles.items() if cells.get(title, "").endswith(TIED)}
+    assert marked == set(tied) - NOT_DEPLOYABLE
+
+
+def test_ties_follow_the_pairs_and_not_the_interval_of_the_best(overview):
+    """Verma one-vs-all, plain has an F1 inside the interval of the best; so have others that differ beyond chance."""
+    rows = store.table("overall", Scenario()).query("metric == 'F1'").set_index("method")
+    best = rows.drop(index=list(NOT_DEPLOYABLE))["value"].idxmax()
+    inside = rows[rows["value"].between(rows.at[best, "low"], rows.at[best, "high"])].index.drop(best)
+    cells = dict(zip(table(overview)["Method"], displayed(overview.dataframe[0])["F1"], strict=True))
+    marked = {name for name in rows.index if cells.get(rows.at[name, "title"], "").endswith(TIED)}
+    assert marked < set(inside)
+
+
+def test_best_single_reader_says_where_it_is_the_ai(open_page):
+    page = open_page("overview", view="cohorts")
+    methods = table(page).set_index("Method")
+    assert methods.at["Best single reader †", "REFUGE share deferred"] == 0
+    notes = [caption.value for caption in page.caption if caption.value.startswith("†")]
+    assert notes == [
+        "† Best single reader: in REFUGE the AI decides every case, because the only reader it asks, Chákṣu 4, has "
+        "read no case there."
+    ]
+    chosen = open_page("overview", cohorts=["chaksu"])
+    assert "Best single reader" in set(table(chosen)["Method"])
+    assert not any(caption.value.startswith("†") for caption in chosen.caption)
+
+
+@pytest.mark.parametrize("run", ["ai", "mpd2-plus", "always-defer"])
 def test_runs_of_every_kind_can_be_looked_at(run, open_page):
     assert not open_page("overview", run=run).exception
 
 
 def test_every_method_has_its_distance_to_the_active_run(overview):
     paired = store.table("paired", Scenario()).query("reference == 'studio' and metric == 'TotalCost'")
-    shown = table(overview).set_index("Method")["Δ total"].dropna()
+    shown = table(overview).assign(Method=table(overview)["Method"].str.removesuffix(" †"))
+    shown = shown.set_index("Method")["Δ total"].dropna()
     assert shown.to_dict() == pytest.approx(dict(zip(paired["title"], paired["difference"], strict=True)))
 
 
@@ -73,7 +157,7 @@ def test_every_view_has_every_method(overview):
         assert len(table(overview)) == len(store.run_names())
 
 
-def test_one_cohort_has_all_its_figures(overview):
+def test_one_cohort_has_all_its_metrics(overview):
     overview.segmented_control(key="view").set_value("cohorts").run()
     beside = list(table(overview))
     overview.pills(key="cohort-cohorts").set_value("origa").run()
@@ -86,7 +170,7 @@ def test_published_values_can_be_shown(overview):
     assert (table(overview)["Method"] == "in the paper").any()
 
 
-def test_a_slice_has_its_own_figures_and_none_of_the_papers(open_page):
+def test_a_slice_has_its_own_numbers_and_none_of_the_papers(open_page):
     page = open_page("overview", cohorts=["origa"])
     assert not page.exception
     assert "n = 163" in page.markdown[0].value
@@ -98,3 +182,24 @@ def test_a_link_to_a_view_nobody_knows_opens_the_usual_one(open_page):
     assert not page.exception
     assert page.session_state["view"] == "overall"
     assert page.session_state["run"] == "studio"
+
+
+@pytest.mark.parametrize(
+    ("said", "view"),
+    [({"paired": "F1"}, "paired"), ({"cost": "ExpertCost"}, "tradeoff"), ({"view": "collapse"}, "collapse")],
+)
+def test_links_from_before_there_were_tabs_open_what_they_are_about(open_page, said, view):
+    page = open_page("overview", **said)
+    assert not page.exception
+    assert page.session_state["view"] == view
+    for key, value in said.items():
+        assert page.session_state[key] == value
+
+
+def test_only_the_chosen_tab_is_drawn(overview):
+    assert len(overview.dataframe) == 1
+    overview.segmented_control(key="view").set_value("paired").run()
+    assert not overview.exception
+    assert not overview.dataframe
+    overview.segmented_control(key="view").set_value("tradeoff").run()
+    assert len(overview.get("vega_lite_chart") or overview.get("arrow_vega_lite_chart")) == 3

@@ -10,7 +10,7 @@ import pytest
 from places import DATA
 
 from mpd2.core.manifest import load_manifest
-from mpd2.present.words.answer import best_other, errors, headline, in_words, key_numbers
+from mpd2.present.words.answer import best_other, errors, headline, in_words, key_numbers, rival
 from mpd2.study.tables import StudyTables
 
 LEVELS = {
@@ -22,7 +22,7 @@ LEVELS = {
 TITLES = {"ai": "AI only", "studio": "MPD² (studio)", "mao": "Mao two-stage", "oracle": "Oracle"}
 
 
-def figures(run: str = "studio", half: float = 0.01, **changed: Mapping[str, float]) -> StudyTables:
+def study(run: str = "studio", half: float = 0.01, **changed: Mapping[str, float]) -> StudyTables:
     """Tables of four methods on 899 cases; every interval reaches `half` to either side."""
     levels = {name: {**values, **changed.get(name, {})} for name, values in LEVELS.items()}
 
@@ -41,54 +41,65 @@ def figures(run: str = "studio", half: float = 0.01, **changed: Mapping[str, flo
 
 
 def test_the_sentence_has_share_costs_difference_interval_and_n() -> None:
-    text = headline(figures(), "studio")
-    assert text.startswith("Sending 30.0\xa0% of cases to a reader cuts clinical cost from 0.400 to 0.100 (difference ")
-    assert "−0.300, 95\xa0% interval −0.310 to −0.290, n = 899" in text
-    assert text.endswith("total cost goes from 0.400 to 0.200 (−0.200, −0.210 to −0.190): it pays.")
+    assert headline(study(), "studio") == (
+        "Sending 30.0\xa0% of cases to a reader lowers total cost from 0.400 to 0.200 per case, fees included "
+        "(difference −0.200, 95\xa0% interval −0.210 to −0.190, n = 899): it pays."
+    )
 
 
 @pytest.mark.parametrize(
-    ("clinical", "total", "half", "does", "pays"),
+    ("total", "half", "does", "pays"),
     [
-        (0.1, 0.5, 0.01, "cuts clinical cost from", "it does not pay"),
-        (0.5, 0.6, 0.01, "raises clinical cost from", "it does not pay"),
-        (0.39, 0.41, 0.1, "does not clearly change clinical cost, from", "too close to call"),
-        (0.1, 0.39, 0.1, "cuts clinical cost from", "too close to call"),
+        (0.2, 0.01, "lowers total cost from 0.400 to 0.200 per case", "it pays"),
+        (0.5, 0.01, "raises total cost from 0.400 to 0.500 per case", "it does not pay"),
+        (0.39, 0.1, "does not clearly change total cost, from 0.400 to 0.390 per case", "too close to call"),
+        (0.41, 0.1, "does not clearly change total cost, from 0.400 to 0.410 per case", "too close to call"),
     ],
 )
-def test_the_sentence_is_honest_when_it_does_not_pay(
-    clinical: float, total: float, half: float, does: str, pays: str
-) -> None:
-    text = headline(figures(half=half, studio={"ClinicalCost": clinical, "TotalCost": total}), "studio")
+def test_the_sentence_is_honest_when_it_does_not_pay(total: float, half: float, does: str, pays: str) -> None:
+    text = headline(study(half=half, studio={"TotalCost": total}), "studio")
     assert does in text
     assert text.endswith(f": {pays}.")
 
 
+@pytest.mark.parametrize(
+    ("own", "half", "words"),
+    [
+        (0.30, 0.01, "is cheaper still (difference −0.050, 95\xa0% interval −0.060 to −0.040)"),
+        (0.20, 0.01, "costs more (difference +0.050, 95\xa0% interval +0.040 to +0.060)"),
+        (0.24, 0.02, "does not clearly differ (difference +0.010, 95\xa0% interval −0.010 to +0.030)"),
+    ],
+)
+def test_the_cheapest_other_method_is_never_kept_quiet(own: float, half: float, words: str) -> None:
+    text = rival(study(half=half, studio={"TotalCost": own}), "studio")
+    assert text == f"The cheapest other method, Mao two-stage, {words}."
+
+
 def test_a_run_that_asks_nobody_is_told_by_its_own_cost() -> None:
-    text = headline(figures("ai"), "ai")
+    text = headline(study("ai"), "ai")
     assert text.startswith("No case is sent to a reader")
-    assert "0.400 (95\xa0% interval 0.390 to 0.410, n = 899)" in text
-    assert errors(figures("ai"), "ai") == ""
+    assert "0.400 per case (95\xa0% interval 0.390 to 0.410, n = 899)" in text
+    assert errors(study("ai"), "ai") == ""
 
 
 def test_the_oracle_is_never_praised_without_saying_what_it_knows() -> None:
-    assert headline(figures("oracle"), "oracle").startswith("With the answers in hand, which no clinic has, sending")
+    assert headline(study("oracle"), "oracle").startswith("With the answers in hand, which no clinic has, sending")
 
 
 def test_a_gain_in_one_kind_of_error_does_not_hide_a_loss_in_the_other() -> None:
-    text = errors(figures(), "studio")
-    assert "fewer false alarms (specificity from 72.0\xa0% to 96.0\xa0%) but more glaucomas are missed" in text
-    assert " and fewer glaucomas" in errors(figures(studio={"Sens": 0.99}), "studio")
-    assert "glaucomas" not in errors(figures(half=0.1), "studio")
+    text = errors(study(), "studio")
+    assert "fewer false alarms (specificity 72.0\xa0% → 96.0\xa0%) but more glaucoma is missed" in text
+    assert " and less glaucoma" in errors(study(studio={"Sens": 0.99}), "studio")
+    assert "glaucoma" not in errors(study(half=0.1), "studio")
 
 
 def test_the_best_other_is_deployable_and_not_the_run_itself() -> None:
-    assert best_other(figures(), "studio") == "mao"
-    assert best_other(figures("mao"), "mao") == "studio"
+    assert best_other(study(), "studio") == "mao"
+    assert best_other(study("mao"), "mao") == "studio"
 
 
 def test_every_number_has_its_interval_and_differences_to_the_ai_and_the_best_other() -> None:
-    total, clinical, sensitivity, deferred, busiest = key_numbers(figures(), "studio")
+    total, clinical, sensitivity, sent, busiest = key_numbers(study(), "studio")
     assert (total.value, total.span) == ("0.200", "0.190 to 0.210")
     assert [(apart.against, apart.change, apart.span, apart.sense) for apart in total.differences] == [
         ("AI only", "−0.200", "−0.210 to −0.190", "better"),
@@ -97,18 +108,18 @@ def test_every_number_has_its_interval_and_differences_to_the_ai_and_the_best_ot
     assert clinical.differences[0].sense == "better"
     assert [apart.sense for apart in sensitivity.differences] == ["worse", "better"]
     assert sensitivity.differences[0].change == "−8.0 points"
-    assert [apart.sense for apart in deferred.differences] == ["", ""]
+    assert [apart.sense for apart in sent.differences] == ["", ""]
     assert [apart.against for apart in busiest.differences] == ["Mao two-stage"]
     assert busiest.differences[0].span == "−22.0 to −18.0"  # not paired: the two intervals add up
 
 
 def test_a_difference_whose_interval_holds_0_is_within_chance() -> None:
-    total, *_ = key_numbers(figures(half=0.3), "studio")
+    total, *_ = key_numbers(study(half=0.3), "studio")
     assert {apart.sense for apart in total.differences} == {"within chance"}
 
 
 def test_the_ai_is_not_compared_with_itself() -> None:
-    *_, busiest = numbers = key_numbers(figures("ai"), "ai")
+    *_, busiest = numbers = key_numbers(study("ai"), "ai")
     assert [apart.against for apart in numbers[0].differences] == ["MPD² (studio)"]
     assert (busiest.value, busiest.span, busiest.differences) == ("–", "", ())
 

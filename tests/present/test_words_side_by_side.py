@@ -1,4 +1,4 @@
-"""Wide tables: what is best, what ties with it, and where the paper's figures stand."""
+"""Wide tables: what is best, what ties with it, and where the paper's numbers stand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from mpd2.present.words.side_by_side import IN_PAPER, side_by_side, with_difference
 
-COLUMNS = {("all", "TotalCost"): "Total", ("all", "F1"): "F1", ("all", "Defer"): "Deferred"}
+COLUMNS = {("all", "TotalCost"): "Total", ("all", "F1"): "F1", ("all", "Defer"): "Sent"}
 VALUES = {
     "ai": (0.40, 0.50, 0.0),
     "oracle": (0.04, 1.0, 0.2),
@@ -31,57 +31,69 @@ def rows() -> pd.DataFrame:
     return table.assign(low=table["value"] - 0.02, high=table["value"] + 0.02)
 
 
+STANDING = pd.DataFrame(
+    [("studio", "TotalCost", True, False), ("mao", "TotalCost", False, True), ("ai", "TotalCost", False, False),
+     ("mao", "F1", True, False), ("studio", "F1", False, False)],
+    columns=["method", "metric", "best", "tied"],
+).assign(cohort="all")  # fmt: skip
+"""Who is best and who ties, whatever the intervals of the numbers themselves are."""
+
+
 def test_the_active_run_is_first_and_what_cannot_be_deployed_last(rows: pd.DataFrame) -> None:
-    table = side_by_side(rows, COLUMNS, first="studio", unranked=["oracle"])
+    table = side_by_side(rows, COLUMNS, first="studio", last=["oracle"])
     assert list(table.values.index) == ["studio", "ai", "mao", "oracle"]
     assert table.titles["mao"] == "MAO"
 
 
-def test_the_best_is_the_best_that_can_be_deployed(rows: pd.DataFrame) -> None:
-    table = side_by_side(rows, COLUMNS, first="studio", unranked=["oracle"])
+def test_the_best_and_ties_are_those_of_the_paired_test(rows: pd.DataFrame) -> None:
+    table = side_by_side(rows, COLUMNS, first="studio", last=["oracle"], standing=STANDING)
     assert table.best["Total"].to_dict() == {"studio": True, "ai": False, "mao": False, "oracle": False}
-    assert table.best["F1"].idxmax() == "mao"
-    assert table.cells.loc["studio", "Total"] == "0.200 ★"
-    assert table.cells.loc["oracle", "F1"] == "1.000"
+    assert table.cells["Total"].to_dict() == {"studio": "0.200 ★", "ai": "0.400", "mao": "0.210 ≈", "oracle": "0.040"}
+    assert table.cells["F1"].to_dict() == {"studio": "0.700", "ai": "0.500", "mao": "0.800 ★", "oracle": "1.000"}
+    assert not table.best["Sent"].any()
 
 
-def test_a_tie_is_inside_the_interval_of_the_best(rows: pd.DataFrame) -> None:
-    table = side_by_side(rows, COLUMNS, first="studio", unranked=["oracle"])
-    assert table.cells.loc["mao", "Total"] == "0.210 ≈"
-    assert table.cells.loc["studio", "F1"] == "0.700"
-
-
-def test_asking_nobody_is_no_merit(rows: pd.DataFrame) -> None:
-    assert not side_by_side(rows, COLUMNS, first="studio").best["Deferred"].any()
-
-
-def test_nothing_is_best_without_merits(rows: pd.DataFrame) -> None:
-    table = side_by_side(rows, COLUMNS, first="studio", merit={})
+def test_nothing_is_best_unless_somebody_says_so(rows: pd.DataFrame) -> None:
+    table = side_by_side(rows, COLUMNS, first="studio")
     assert not table.best.to_numpy().any()
     assert table.cells["Total"].tolist() == ["0.200", "0.400", "0.040", "0.210"]
 
 
-def test_intervals_stand_beside_the_figure_and_not_in_what_is_sorted(rows: pd.DataFrame) -> None:
-    table = side_by_side(rows, COLUMNS, first="studio", merit={}, intervals=True)
-    assert table.cells.loc["ai", "Total"] == "0.400 (0.380 – 0.420)"
+def test_a_number_is_in_its_own_unit(rows: pd.DataFrame) -> None:
+    table = side_by_side(rows, COLUMNS, first="studio", intervals=True)
+    assert table.cells.loc["studio", "Sent"] == "30.0\xa0% (28.0 to 32.0\xa0%)"
+    assert table.values.loc["studio", "Sent"] == 0.3
+
+
+def test_intervals_stand_beside_the_number_and_not_in_what_is_sorted(rows: pd.DataFrame) -> None:
+    table = side_by_side(rows, COLUMNS, first="studio", intervals=True)
+    assert table.cells.loc["ai", "Total"] == "0.400 (0.380 to 0.420)"
     assert table.values.loc["ai", "Total"] == 0.4
 
 
+def test_an_interval_without_width_is_not_shown(rows: pd.DataFrame) -> None:
+    sure = rows.assign(low=rows["value"], high=rows["value"])
+    assert side_by_side(sure, COLUMNS, first="studio", intervals=True).cells.loc["ai", "Total"] == "0.400"
+
+
 def test_what_the_paper_prints_stands_below_its_method(rows: pd.DataFrame) -> None:
-    table = side_by_side(rows, COLUMNS, first="studio", unranked=["oracle"], printed=True)
+    table = side_by_side(rows, COLUMNS, first="studio", last=["oracle"], standing=STANDING, printed=True)
     assert table.titles.tolist() == ["STUDIO", "AI", IN_PAPER, "MAO", IN_PAPER, "ORACLE"]
     assert table.cells["Total"].tolist() == ["0.200 ★", "0.400", "0.500", "0.210 ≈", "0.310", "0.040"]
     assert not table.best.iloc[2].any()
 
 
-def test_a_figure_that_does_not_exist_is_never_best(rows: pd.DataFrame) -> None:
+def test_a_method_with_a_note_has_its_mark(rows: pd.DataFrame) -> None:
+    table = side_by_side(rows, COLUMNS, first="studio", noted=["mao", "nobody"])
+    assert table.titles.to_dict() == {"studio": "STUDIO", "ai": "AI", "oracle": "ORACLE", "mao": "MAO †"}
+
+
+def test_a_number_that_does_not_exist_is_a_dash(rows: pd.DataFrame) -> None:
     gone = rows.assign(value=rows["value"].mask((rows["method"] == "studio") & (rows["metric"] == "TotalCost")))
-    table = side_by_side(gone, COLUMNS, first="studio", unranked=["oracle"])
-    assert table.cells.loc["studio", "Total"] == "–"
-    assert table.best["Total"].idxmax() == "mao"
+    assert side_by_side(gone, COLUMNS, first="studio").cells.loc["studio", "Total"] == "–"
 
 
-@pytest.mark.parametrize(("intervals", "cell"), [(False, "−0.010"), (True, "−0.010 (−0.030 – +0.020)")])
+@pytest.mark.parametrize(("intervals", "cell"), [(False, "−0.010"), (True, "−0.010 (−0.030 to +0.020)")])
 def test_a_difference_to_the_active_run_stands_second(rows: pd.DataFrame, intervals: bool, cell: str) -> None:
     table = side_by_side(rows, COLUMNS, first="studio", printed=True)
     paired = pd.DataFrame({

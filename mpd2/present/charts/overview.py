@@ -13,6 +13,8 @@ from mpd2.present.charts.kit.forest import forest
 from mpd2.present.charts.kit.style import OTHER, ROUTER, AltairChart, method_scales, with_method_marks
 from mpd2.study.claims import AI
 
+HEIGHT = 380  # pixels: on a beamer it ends above the fold
+
 
 @drawn_once
 def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> AltairChart:
@@ -71,7 +73,7 @@ def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> AltairC
                 ],
             )
         )
-    return alt.layer(*layers).properties(title=f"{score} against {cost}", height=440)
+    return alt.layer(*layers).properties(title=f"{score} against {cost}", height=HEIGHT)
 
 
 def front_in_words(plane: pd.DataFrame) -> str:

@@ -18,14 +18,14 @@ LABELS = {
     "TotalCost": "Total cost",
     "ClinicalCost": "Clinical cost",
     "Sens": "Sensitivity",
-    "Defer": "Deferred",
+    "Defer": "Cases sent",
     "Top1": "Busiest reader",
 }
 """The key numbers, in their order."""
 
 ERRORS = {
     "Spec": ("specificity", "there are fewer false alarms", "there are more false alarms"),
-    "Sens": ("sensitivity", "fewer glaucomas are missed", "more glaucomas are missed"),
+    "Sens": ("sensitivity", "less glaucoma is missed", "more glaucoma is missed"),
 }
 """A rate, and what it means if it rises and if it falls."""
 
@@ -59,64 +59,68 @@ class Answer:
 
     headline: str
     errors: str
+    rival: str
     numbers: tuple[KeyNumber, ...]
-    rival: str  # the cheapest other method, as shown
 
 
-def answer(figures: StudyTables, run: str) -> Answer:
-    """Everything told about a run in words."""
-    rival = figures.titles[best_other(figures, run)]
-    return Answer(headline(figures, run), errors(figures, run), tuple(key_numbers(figures, run)), rival)
+def answer(study: StudyTables, run: str) -> Answer:
+    """Whether a run is worth it, in sentences and numbers."""
+    return Answer(headline(study, run), errors(study, run), rival(study, run), tuple(key_numbers(study, run)))
 
 
-def headline(figures: StudyTables, run: str) -> str:
-    """One sentence: what sending cases to readers does to clinical and to total cost, and whether it pays."""
-    sent = level(figures, run, "Defer").value
-    n = f"n = {figures.tables['overall']['n'].max()}"
+def headline(study: StudyTables, run: str) -> str:
+    """One sentence: what sending cases to readers does to total cost, and whether it pays."""
+    sent = level(study, run, "Defer").value
+    n = f"n = {study.tables['overall']['n'].max()}"
     if not sent > 0:
-        cost = level(figures, run, "ClinicalCost")
+        cost = level(study, run, "TotalCost")
         ends = f"95{GAP}% interval {interval(cost.low, cost.high)}"
-        return (
-            "No case is sent to a reader: the AI decides alone, "
-            f"at a clinical cost of {decimal(cost.value)} ({ends}, {n})."
-        )
-    clinical, total = (difference(figures, run, AI, metric) for metric in ("ClinicalCost", "TotalCost"))
+        alone = "No case is sent to a reader: the AI decides alone"
+        return f"{alone}, at a total cost of {decimal(cost.value)} per case ({ends}, {n})."
+    total = difference(study, run, AI, "TotalCost")
     sending = "With the answers in hand, which no clinic has, sending" if run in NOT_DEPLOYABLE else "Sending"
-    does = _if_sure(clinical, "cuts clinical cost", "raises clinical cost", "does not clearly change clinical cost,")
+    does = _if_sure(total, "lowers total cost", "raises total cost", "does not clearly change total cost,")
     pays = _if_sure(total, "it pays", "it does not pay", "too close to call")
+    before, after = (decimal(level(study, who, "TotalCost").value) for who in (AI, run))
     return (
-        f"{sending} {METRICS['Defer'].shown(sent)} of cases to a reader {does} {_moved(figures, run, 'ClinicalCost')} "
-        f"(difference {decimal(clinical.value, signed=True)}, 95{GAP}% interval "
-        f"{interval(clinical.low, clinical.high, signed=True)}, {n}). With the readers' fees, total cost goes "
-        f"{_moved(figures, run, 'TotalCost')} ({decimal(total.value, signed=True)}, "
-        f"{interval(total.low, total.high, signed=True)}): {pays}."
+        f"{sending} {METRICS['Defer'].shown(sent)} of cases to a reader {does} from {before} to {after} per "
+        f"case, fees included ({_with_interval(total)}, {n}): {pays}."
     )
 
 
-def errors(figures: StudyTables, run: str) -> str:
+def rival(study: StudyTables, run: str) -> str:
+    """How the cheapest other method that can be deployed compares."""
+    other = best_other(study, run)
+    gap = -difference(study, run, other, "TotalCost")
+    cheaper = _if_sure(gap, "is cheaper still", "costs more", "does not clearly differ")
+    return f"The cheapest other method, {study.titles[other]}, {cheaper} ({_with_interval(gap)})."
+
+
+def errors(study: StudyTables, run: str) -> str:
     """Which kind of error becomes rarer or more frequent beyond chance; empty if neither does."""
     parts, senses = [], set()
     for metric, (name, up, down) in ERRORS.items() if run != AI else ():
-        sure = _if_sure(difference(figures, run, AI, metric), down, up, "")
+        sure = _if_sure(difference(study, run, AI, metric), down, up, "")
         senses |= {sure == up} if sure else set()
-        parts += [f"{sure} ({name} {_moved(figures, run, metric)})"] if sure else []
+        before, after = (METRICS[metric].shown(level(study, who, metric).value) for who in (AI, run))
+        parts += [f"{sure} ({name} {before} → {after})"] if sure else []
     joint = " but " if len(senses) > 1 else " and "
-    return f"Against the AI alone {joint.join(parts)}." if parts else ""
+    return f"Compared with the AI alone, {joint.join(parts)}." if parts else ""
 
 
-def best_other(figures: StudyTables, run: str) -> str:
+def best_other(study: StudyTables, run: str) -> str:
     """The deployable method with the lowest total cost but for the run itself."""
-    total = figures.of("overall", metric="TotalCost")
+    total = study.of("overall", metric="TotalCost")
     return min((name for name in total if name not in {run, *NOT_DEPLOYABLE}), key=lambda name: total[name].value)
 
 
-def key_numbers(figures: StudyTables, run: str) -> list[KeyNumber]:
+def key_numbers(study: StudyTables, run: str) -> list[KeyNumber]:
     """The five numbers of a run."""
-    others = dict.fromkeys(name for name in (AI, best_other(figures, run)) if name != run)
+    others = dict.fromkeys(name for name in (AI, best_other(study, run)) if name != run)
     numbers = []
     for name, label in LABELS.items():
-        metric, own = METRICS[name], level(figures, run, name)
-        apart = {figures.titles[other]: difference(figures, run, other, name) for other in others}
+        metric, own = METRICS[name], level(study, run, name)
+        apart = {study.titles[other]: difference(study, run, other, name) for other in others}
         differences = tuple(
             Difference(
                 title, metric.change(more.value), metric.interval(more.low, more.high, signed=True), sense(name, more)
@@ -129,16 +133,16 @@ def key_numbers(figures: StudyTables, run: str) -> list[KeyNumber]:
     return numbers
 
 
-def level(figures: StudyTables, run: str, metric: str) -> Estimate:
-    """A figure of a run over the whole slice."""
-    return figures.of("collapse" if metric == "Top1" else "overall", metric=metric)[run]
+def level(study: StudyTables, run: str, metric: str) -> Estimate:
+    """A metric of a run over the whole slice."""
+    return study.of("collapse" if metric == "Top1" else "overall", metric=metric)[run]
 
 
-def difference(figures: StudyTables, run: str, other: str, metric: str) -> Estimate:
+def difference(study: StudyTables, run: str, other: str, metric: str) -> Estimate:
     """What a run has more than another, on the same resamples; only the busiest reader's share is not paired."""
     if metric == "Top1":
-        return level(figures, run, metric) - level(figures, other, metric)
-    return -figures.of("paired", reference=run, metric=metric)[other]
+        return level(study, run, metric) - level(study, other, metric)
+    return -study.of("paired", reference=run, metric=metric)[other]
 
 
 # ---------------------------------------------------------------------------------- in words
@@ -154,9 +158,10 @@ def in_words(finding: str) -> str:
     return typeset(re.sub(r"\bAL(\d+)\b", r"budget \1%", text))
 
 
-def _moved(figures: StudyTables, run: str, metric: str) -> str:
-    ends = (METRICS[metric].shown(level(figures, name, metric).value) for name in (AI, run))
-    return "from {} to {}".format(*ends)
+def _with_interval(apart: Estimate) -> str:
+    """A difference in cost and its interval."""
+    ends = interval(apart.low, apart.high, signed=True)
+    return f"difference {decimal(apart.value, signed=True)}, 95{GAP}% interval {ends}"
 
 
 def _if_sure(more: Estimate, below: str, above: str, unsure: str) -> str:

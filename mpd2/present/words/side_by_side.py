@@ -1,4 +1,4 @@
-"""A tidy table laid out wide, to be read and sorted: a row a method, a column a figure, the best and ties marked."""
+"""A tidy table laid out wide, to be read and sorted: a row a method, a column a metric, the best and ties marked."""
 
 from __future__ import annotations
 
@@ -10,16 +10,14 @@ import numpy as np
 import pandas as pd
 
 from mpd2.core.memo import cached_by_content
-from mpd2.core.text import NOTHING, brief, decimal, typeset
+from mpd2.core.text import NOTHING, decimal
 from mpd2.evaluation.metrics import METRICS
 
 Columns = Mapping[tuple[str, str], str]
-"""The columns in their order: cohort and metric of a figure, and the head it has."""
-
-MERIT = {name: metric.merit for name, metric in METRICS.items() if metric.merit}
-"""Metrics by which one method is better than another, with their direction; asking readers is a means, not a merit."""
+"""The columns in their order: cohort and metric of its numbers, and its head."""
 
 BEST, TIED = "★", "≈"
+NOTED = "†"
 PRINTED = "printed:"  # begins the key of a row that holds what the paper prints
 IN_PAPER = "in the paper"
 
@@ -40,33 +38,35 @@ def side_by_side(
     columns: Columns,
     *,
     first: str,
-    unranked: Collection[str] = (),
-    merit: Mapping[str, int] = MERIT,
+    last: Collection[str] = (),
+    standing: pd.DataFrame | None = None,
+    noted: Collection[str] = (),
     intervals: bool = False,
     printed: bool = False,
 ) -> SideBySide:
-    """Lay out the figures of a table.
+    """Lay out the numbers of a table.
 
-    The method `first` comes first; `unranked` ones come last and are never best. Only metrics of `merit` have a best
-    one, by the direction it gives; a tie is a figure inside the interval of the best. With `printed`, what the paper
-    prints for a method stands below it.
+    The method `first` comes first and methods `last` come last; `standing`, as of `standings.standings`, says which
+    numbers are best and which tie with them. Methods `noted` have a mark that a note explains. With `printed`, what the
+    paper prints for a method stands below it.
     """
-    order = sorted(dict.fromkeys(rows["method"]), key=lambda name: (name in unranked, name != first))
+    order = sorted(dict.fromkeys(rows["method"]), key=lambda name: (name in last, name != first))
     value, low, high, paper = (_wide(rows, column, order, columns) for column in ("value", "low", "high", "published"))
-    best, tied = _best(value, low, high, columns, merit, [name for name in order if name not in unranked])
-    cells = value.map(_number)
+    best, tied = (_marked(standing, mark, value, columns) for mark in ("best", "tied"))
+    cells = _shown(value, columns)
     if intervals:
-        ends = " (" + low.map(_number) + " – " + high.map(_number) + ")"
-        cells += ends.where(low.notna() & (low < high), "")
+        cells += _ends(low, high, columns)
     cells += np.where(best, f" {BEST}", np.where(tied, f" {TIED}", ""))
-    said = paper.dropna(how="all") if printed else paper.iloc[:0]
-    titles = dict(zip(rows["method"], rows["title"], strict=True)) | dict.fromkeys(map(_printed, said.index), IN_PAPER)
+    paper = paper.dropna(how="all") if printed else paper.iloc[:0]
+    titles = dict(zip(rows["method"], rows["title"], strict=True))
+    titles |= {name: f"{titles[name]} {NOTED}" for name in noted if name in titles}
+    titles |= dict.fromkeys(map(_printed, paper.index), IN_PAPER)
     keys = [key for name in order for key in (name, _printed(name)) if key in titles]
-    said = said.rename(index=_printed)
+    paper = paper.rename(index=_printed)
     return SideBySide(
         titles=pd.Series([titles[key] for key in keys], keys),
-        values=pd.concat([value, said]).loc[keys],
-        cells=pd.concat([cells, said.map(_number)]).loc[keys],
+        values=pd.concat([value, paper]).loc[keys],
+        cells=pd.concat([cells, _shown(paper, columns)]).loc[keys],
         best=best.reindex(keys, fill_value=False),
     )
 
@@ -79,14 +79,10 @@ def with_difference(table: SideBySide, paired: pd.DataFrame, head: str, interval
     """
     apart = paired.set_index("method")[["difference", "low", "high"]].reindex(table.values.index)
     signed = apart.map(lambda value: decimal(value, signed=True))
-    cells = signed["difference"] + (" (" + signed["low"] + " – " + signed["high"] + ")" if intervals else "")
+    cells = signed["difference"] + (" (" + signed["low"] + " to " + signed["high"] + ")" if intervals else "")
     columns = ((table.values, apart["difference"]), (table.cells, cells.where(apart["difference"].notna(), NOTHING)))
     values, words = (_second(frame, head, column) for frame, column in columns)
     return replace(table, values=values, cells=words, best=_second(table.best, head, False))
-
-
-def _number(value: float) -> str:
-    return typeset(brief(value))
 
 
 def _second(frame: pd.DataFrame, head: str, column: pd.Series[Any] | bool) -> pd.DataFrame:
@@ -104,21 +100,26 @@ def _wide(rows: pd.DataFrame, column: str, order: list[str], columns: Columns) -
     return wide[list(columns)].set_axis(list(columns.values()), axis=1).astype(float)
 
 
-def _best(
-    value: pd.DataFrame,
-    low: pd.DataFrame,
-    high: pd.DataFrame,
-    columns: Columns,
-    merit: Mapping[str, int],
-    ranked: list[str],
-) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Which figure of a column is the best, and which others are in its interval."""
-    best, tied = (pd.DataFrame(False, value.index, value.columns) for _ in range(2))
-    for (_, metric), head in columns.items():
-        known = merit.get(metric, 0) * value.loc[ranked, head].dropna()
-        if metric in merit and len(known):
-            first = known.idxmax()
-            best.loc[known.index[known == known.max()], head] = True
-            within = value.loc[known.index, head].between(low.at[first, head], high.at[first, head])
-            tied.loc[within.index[within], head] = True
-    return best, tied & ~best
+def _shown(values: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+    """Every number in its metric's unit."""
+    cells = {head: [METRICS[metric].shown(value) for value in values[head]] for (_, metric), head in columns.items()}
+    return pd.DataFrame(cells, values.index, dtype=object)
+
+
+def _ends(low: pd.DataFrame, high: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+    """Every interval in brackets; nothing where it has no width."""
+    cells = {
+        head: [f" ({METRICS[metric].interval(*ends)})" for ends in zip(low[head], high[head], strict=True)]
+        for (_, metric), head in columns.items()
+    }
+    return pd.DataFrame(cells, low.index, dtype=object).where(low < high, "")
+
+
+def _marked(standing: pd.DataFrame | None, mark: str, values: pd.DataFrame, columns: Columns) -> pd.DataFrame:
+    """Which numbers have a mark, in the shape of the table."""
+    marked = pd.DataFrame(False, values.index, values.columns)
+    for row in standing[standing[mark]].itertuples() if standing is not None else ():
+        head = columns.get((str(row.cohort), str(row.metric)))
+        if head is not None and row.method in marked.index:
+            marked.at[row.method, head] = True
+    return marked

@@ -18,28 +18,31 @@ from mpd2.studio.shell import store
 from mpd2.studio.shell.glossary import INTERVAL
 
 LEGEND = (
-    f"{BEST} best of the methods that can be deployed, {TIED} inside the interval of the best. "
-    "Green: the active run. Grey: what the paper prints, or needs the answers. Click a head to sort."
+    f"{BEST} best of the methods that can be deployed; {TIED} not clearly different from the best: the 95 % interval "
+    "of the difference, case by case, includes 0. Green: the active run. Grey: in the paper, or needs the answers. "
+    "Click a heading to sort."
 )
 INTERVAL_WIDTH = 180  # pixels
+LEAST_WIDTH = 90  # pixels of a number with its mark, under however short a heading
+SHORT = 4  # letters
 TINT = "33"  # opacity of a row's colour, so that it suits light and dark
 
 
 def switches(key: str, printed: bool, meaning: str = INTERVAL) -> tuple[bool, bool]:
-    """Whether to show intervals, whose `meaning` is the help, and what the paper prints."""
+    """Whether to show intervals, whose `meaning` is the help, and the numbers of the paper."""
     with st.container(horizontal=True):
         intervals = st.toggle("Intervals", key=f"{key}-intervals", bind="query-params", help=meaning)
         return intervals, published_switch(key, printed)
 
 
 def published_switch(key: str, printed: bool) -> bool:
-    """Whether to show what the paper prints; never where it is `printed` about other cases."""
+    """Whether to show the numbers of the paper; never where it has not `printed` any about these cases."""
     wanted = st.toggle(
         "Published values",
         key=f"{key}-published",
         bind="query-params",
         disabled=not printed,
-        help="What the paper prints for the same method; only on all test cases, which its tables are about.",
+        help="The paper's numbers for the same method; only on all test cases, which its tables are about.",
     )
     return wanted and printed
 
@@ -51,16 +54,20 @@ def wide_table(
     *,
     key: str,
     active: str,
-    unranked: Collection[str] = (),
+    grey: Collection[str] = (),
     head: str = "Method",
     roomy: bool = False,
     alt_text: str,
 ) -> None:
     """A tidy table laid out wide, with the tidy `rows` as its CSV; `roomy` columns have space for intervals."""
-    width = INTERVAL_WIDTH if roomy else None
-    helps = {name: st.column_config.Column(help=help_of(metric), width=width) for (_, metric), name in columns.items()}
+    helps = {
+        name: st.column_config.Column(
+            help=help_of(metric), width=INTERVAL_WIDTH if roomy else LEAST_WIDTH if len(name) <= SHORT else None
+        )
+        for (_, metric), name in columns.items()
+    }
     st.dataframe(
-        deepcopy(_styled(table, head, active, unranked)),  # drawing one changes it
+        deepcopy(_styled(table, head, active, grey)),  # drawing one changes it
         hide_index=True,
         height="content",
         column_config={head: st.column_config.Column(pinned=True, width=230), **helps},
@@ -82,11 +89,11 @@ def heads(metrics: Iterable[str], cohort: str, prefix: str = "") -> dict[tuple[s
 
 
 @cached_by_content
-def _styled(table: SideBySide, head: str, active: str, unranked: Collection[str]) -> pd.io.formats.style.Styler:
+def _styled(table: SideBySide, head: str, active: str, grey: Collection[str]) -> pd.io.formats.style.Styler:
     frame = table.values.copy()
     frame.insert(0, head, table.titles)
     looks = table.best.map({True: "font-weight: bold; ", False: ""}.get).reindex(columns=frame.columns, fill_value="")
-    looks = looks.add([_row_colour(str(row), active, unranked) for row in looks.index], axis=0)
+    looks = looks.add([_row_colour(str(row), active, grey) for row in looks.index], axis=0)
     styled = frame.style.apply(lambda _: looks, axis=None)
     for row, cells in table.cells.iterrows():  # a formatter sees the value alone, and equal values may read otherwise
         constant: dict[object, str | Callable[[object], str] | None] = {
@@ -96,10 +103,10 @@ def _styled(table: SideBySide, head: str, active: str, unranked: Collection[str]
     return styled
 
 
-def _row_colour(row: str, active: str, unranked: Collection[str]) -> str:
+def _row_colour(row: str, active: str, grey: Collection[str]) -> str:
     if row == active:
         return f"background-color: {ROUTER.colour}{TINT}"
-    return f"color: {OTHER.colour}" if row.startswith(PRINTED) or row in unranked else ""
+    return f"color: {OTHER.colour}" if row.startswith(PRINTED) or row in grey else ""
 
 
 def _always(text: str) -> Callable[[object], str]:

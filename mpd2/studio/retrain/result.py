@@ -16,12 +16,13 @@ from mpd2.core.text import GAP, decimal, interval, percent
 from mpd2.evaluation import readers, tables
 from mpd2.evaluation.evidence import Outcome
 from mpd2.evaluation.metrics import label_of
+from mpd2.evaluation.standings import standings
 from mpd2.lab.jobs import grid, own_runs
 from mpd2.lab.jobs.folder import LONGEST, Workshop
 from mpd2.planning import changes
 from mpd2.present.charts import readers as reader_figures
 from mpd2.present.charts import runs as figures
-from mpd2.present.words.side_by_side import BEST, MERIT, TIED, side_by_side
+from mpd2.present.words.side_by_side import BEST, TIED, side_by_side
 from mpd2.studio.parts import method_table, widgets
 from mpd2.studio.retrain import texts
 from mpd2.studio.shell import frame, store
@@ -63,12 +64,12 @@ def beside(names: tuple[str, ...], about: Scenario, key: str, first: str) -> Non
     """A table of runs, with every metric and its interval."""
     rows = _figures(names, about)
     columns = method_table.heads(METRICS, tables.ALL)
-    table = side_by_side(rows, columns, first=first, merit=MERIT, intervals=True)
+    table = side_by_side(rows, columns, first=first, standing=_standing(names, about), intervals=True)
     method_table.wide_table(rows, table, columns, key=f"{key}-table", active=first, roomy=True,
                            alt_text="The runs side by side, a column for each figure")  # fmt: skip
     st.caption(
         f"n = {rows['n'].max()} cases; brackets hold 95{GAP}% intervals over resampled cases of the mean over routers. "
-        f"{BEST} best, {TIED} inside the interval of the best. Green: {store.run_title(first)}."
+        f"{BEST} best, {TIED} not clearly different from it. Green: {store.run_title(first)}."
     )
 
 
@@ -113,7 +114,7 @@ def draw_grid(name: str, about: Scenario) -> None:
     widgets.data_table(shown.drop(columns="metric"), key="grid-effects", columns=_EFFECTS,
                        alt_text=f"Change in {label_of(metric)} of each cell against the first")  # fmt: skip
     columns = method_table.heads(tables.OBJECTIVE + tables.REGULARISATION[:6], tables.ALL)
-    table = side_by_side(rows, columns, first=str(rows["method"].iloc[0]), merit={}, intervals=True)
+    table = side_by_side(rows, columns, first=str(rows["method"].iloc[0]), intervals=True)
     method_table.wide_table(rows, table, columns, key="grid-levels", active=str(rows["method"].iloc[0]), head="Cell",
                            roomy=True, alt_text="Every cell of the grid, a column for each figure")  # fmt: skip
     st.caption(f"Student's 95{GAP}% intervals of the mean over {rows['n'].max()} seeds, on {judged.split} cases.")
@@ -133,6 +134,13 @@ def draw_grid(name: str, about: Scenario) -> None:
 def _figures(names: tuple[str, ...], about: Scenario) -> pd.DataFrame:
     facts, drawn = store.compared(names, about), store.weights(about)
     return pd.concat([tables.overall(facts, drawn), tables.collapse(facts, drawn)], ignore_index=True)
+
+
+@cached
+@st.spinner("Counting …")
+def _standing(names: tuple[str, ...], about: Scenario) -> pd.DataFrame:
+    facts, drawn = store.compared(names, about), store.weights(about)
+    return pd.concat([standings(name, facts, drawn) for name in ("overall", "collapse")], ignore_index=True)
 
 
 @cached

@@ -1,0 +1,1 @@
+"""The page Overview: its parts, its reads and its words."""

@@ -1,0 +1,72 @@
+"""The first screen of the Overview: the answer in sentences, five numbers and the main chart."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from mpd2.core.text import GAP
+from mpd2.present.charts import overview as charts
+from mpd2.present.charts.kit.sparkline import WIDTH, sparkline
+from mpd2.present.words.answer import BETTER_WORD, CHANCE_WORD, WORSE_WORD, KeyNumber
+from mpd2.studio.budget import state
+from mpd2.studio.budget import store as budget_store
+from mpd2.studio.overview import store as reads
+from mpd2.studio.overview import texts
+from mpd2.studio.parts import method_table, widgets
+from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import Scenario
+
+COLOURS = {BETTER_WORD: "green", WORSE_WORD: "red", CHANCE_WORD: "gray"}
+MAIN = ("F1", "TotalCost")  # score and cost of the main chart
+
+
+def draw(about: Scenario) -> None:
+    """Everything one looks at first."""
+    answer = store.answer(about)
+    st.markdown(f"**{answer.headline}** {answer.errors}")
+    left, right = st.columns([2, 3], gap="medium")
+    with left:
+        _numbers(about, answer.numbers)
+    with right:
+        _main_chart(about, answer.rival)
+
+
+def _numbers(about: Scenario, numbers: tuple[KeyNumber, ...]) -> None:
+    """Each number beside its small curve, its interval and its difference from the AI."""
+    curves, own = budget_store.small_curves(about), budget_store.day(about, state.usual()).share
+    with st.container(gap=None):
+        for number in numbers:
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.metric(number.label, number.value, help=_help(number), width=140)
+                with st.container(gap=None):
+                    curve = sparkline(curves[number.metric], own)
+                    st.image(curve, alt=f"{number.label} as more cases are sent", width=WIDTH)
+                    st.markdown(_in_small(number))  # one text, not a caption: that would fade the colours
+    st.caption(texts.SMALL_CURVES.format(against=numbers[0].differences[0].against))
+
+
+def _help(number: KeyNumber) -> str:
+    """What a number means, and how far it is from others, with intervals."""
+    apart = [f"Against {item.against}: {item.change} (95{GAP}% interval {item.span})." for item in number.differences]
+    return " ".join([method_table.help_of(number.metric), *apart])
+
+
+def _in_small(number: KeyNumber) -> str:
+    """A number's interval, and its difference from the first of the others, coloured by which is better."""
+    lines = [f":gray[{number.span}]" if number.span else ":gray[Nobody is asked.]"]
+    for item in number.differences[:1]:
+        sense = f" :{COLOURS[item.sense]}[{item.sense}]" if item.sense else ""
+        lines.append(f"**{item.change}**{sense}")
+    return "  \n".join(f":small[{line}]" for line in lines)
+
+
+def _main_chart(about: Scenario, rival: str) -> None:
+    score, cost = MAIN
+    plane = reads.plane(about, score, cost)
+    widgets.chart(
+        charts.tradeoff(plane, about.run),
+        table=plane,
+        key="overview-main",
+        alt_text=f"{score} of every deployable method against its total cost, with the Pareto front",
+        note=f"{rival} {texts.MAIN_CHART.format(n=plane['n'].max())}",
+    )

@@ -1,0 +1,121 @@
+"""The tabs of the Overview, each drawn when it is looked at: tables of methods, differences and trade-offs."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from mpd2.evaluation.curves import COSTS, SCORES
+from mpd2.evaluation.metrics import label_of
+from mpd2.evaluation.tables import ALL, COLLAPSE, RETAINED
+from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.present.charts import overview as charts
+from mpd2.present.words.side_by_side import NOTED, side_by_side, with_difference
+from mpd2.studio.overview import store as reads
+from mpd2.studio.overview import texts
+from mpd2.studio.parts import method_table, widgets
+from mpd2.studio.shell import link, store
+from mpd2.studio.shell.scenario import Scenario
+
+COSTS_FIRST = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "F1", "MCC", "Sens", "Spec", "Prec", "Acc")
+METRICS = {"overall": COSTS_FIRST, "cohorts": COSTS_FIRST, "collapse": COLLAPSE, "retention": RETAINED}
+BESIDE = {"cohorts": ("TotalCost", "Defer", "F1"), "retention": RETAINED}  # shown of all cohorts at once
+EVERY_COHORT = "every"
+GAP = "Δ total"
+OPENED_BY = {"paired": "paired", "cost": "tradeoff", "tradeoff-published": "tradeoff"}
+"""Tabs that a link opens by what it says of them; such links were made before there were tabs."""
+
+
+@st.fragment
+def draw(about: Scenario) -> None:
+    """The chosen tab."""
+    default = next((view for key, view in OPENED_BY.items() if key in st.query_params), "overall")
+    view = link.one(st.segmented_control, "View", list(texts.VIEWS), key="view", default=default, required=True,
+                    format_func=texts.VIEWS.__getitem__, label_visibility="collapsed")  # fmt: skip
+    if view == "paired":
+        differences(about)
+    elif view == "tradeoff":
+        tradeoffs(about)
+    else:
+        methods(about, view)
+
+
+def methods(about: Scenario, view: str) -> None:
+    """Every method in one of the tables."""
+    rows, nobody = store.table(view, about), reads.never_available(about)
+    columns = _by_cohort(about, view) if view in BESIDE else method_table.heads(METRICS[view], ALL)
+    intervals, printed = method_table.switches("methods", about.is_whole)
+    table = side_by_side(
+        rows,
+        columns,
+        first=about.run,
+        last=NOT_DEPLOYABLE,
+        standing=reads.standing(view, about),
+        noted=nobody["method"].tolist(),
+        intervals=intervals,
+        printed=printed,
+    )
+    if view == "overall":
+        table = with_difference(table, reads.paired(about, "TotalCost"), GAP, intervals)
+        columns = {**columns, (ALL, "TotalGap"): GAP}
+    method_table.wide_table(
+        rows,
+        table,
+        columns,
+        key=f"methods-{view}",
+        active=about.run,
+        grey=NOT_DEPLOYABLE,
+        roomy=intervals,
+        alt_text=f"{texts.VIEWS[view]}: a row for each method, a column for each metric. {texts.EXPLAINED[view]}",
+    )
+    st.caption(f"{texts.EXPLAINED[view]} {method_table.LEGEND}")
+    for (_, title, readers), where in nobody.groupby(["method", "title", "readers"]):
+        cohorts = ", ".join(where["cohort_title"])
+        st.caption(texts.NOBODY_TO_ASK.format(mark=NOTED, title=title, readers=readers, cohorts=cohorts))
+
+
+def differences(about: Scenario) -> None:
+    """Every method against the active run."""
+    metric = link.one(st.selectbox, "Metric", COSTS_FIRST, key="paired", default=COSTS_FIRST[0],
+                      format_func=label_of, width=260)  # fmt: skip
+    paired = reads.paired(about, metric)
+    widgets.chart(
+        charts.differences(paired, about.run),
+        table=paired,
+        key="paired-chart",
+        alt_text=f"Dots with intervals: {label_of(metric)} of each method less that of the active run",
+        note=texts.DIFFERENCES.format(help=method_table.help_of(metric), n=paired["n"].max()),
+    )
+
+
+def tradeoffs(about: Scenario) -> None:
+    """Both scores against a cost."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        cost = link.one(st.segmented_control, "Cost", COSTS, key="cost", default="TotalCost", required=True,
+                        format_func=label_of)  # fmt: skip
+        printed = method_table.published_switch("tradeoff", about.is_whole)
+    planes = {score: reads.plane(about, score, cost) for score in SCORES}
+    for column, (score, plane) in zip(st.columns(2), planes.items(), strict=True):
+        with column:
+            widgets.chart(
+                charts.tradeoff(plane, about.run, printed),
+                table=plane,
+                key=f"tradeoff-{score}",
+                alt_text=f"{score} of every deployable method against its {label_of(cost)}, with the Pareto front",
+                note=charts.front_in_words(plane),
+            )
+    n = next(iter(planes.values()))["n"].max()
+    st.caption(f"{texts.MAIN_CHART.format(n=n)} {texts.HOLLOW}")
+
+
+def _by_cohort(about: Scenario, view: str) -> dict[tuple[str, str], str]:
+    """The columns of one cohort, or a few of each."""
+    rows, cohorts = store.table(view, about), store.cohort().manifest.cohorts
+    sizes = dict(zip(rows["cohort"], rows["n"], strict=True))
+    names = {item.key: f"{item.name} (n = {sizes[item.key]})" for item in cohorts if item.key in sizes}
+    names[EVERY_COHORT] = "Side by side"
+    chosen = link.one(st.pills, "Cohort", [EVERY_COHORT, *list(names)[:-1]], key=f"cohort-{view}", default=EVERY_COHORT,
+                      required=True, format_func=names.__getitem__, label_visibility="collapsed")  # fmt: skip
+    if chosen != EVERY_COHORT:
+        return method_table.heads(METRICS[view], chosen)
+    parts = [method_table.heads(BESIDE[view], item.key, item.name) for item in cohorts if item.key in sizes]
+    return {place: head for part in parts for place, head in part.items()}

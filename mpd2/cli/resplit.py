@@ -28,7 +28,7 @@ def add(command: ArgumentParser) -> None:
         "Deal the cases anew to train, val and test, as many of each cohort and truth as before; fit every method and\n"
         "judge it once on that test part. Prints mean and standard deviation over resplits, and differences from one\n"
         "method with an interval that allows for the cases resplits share. With --leave-out each cohort is new in\n"
-        "turn: learned from are the others, judged are its test cases. What a method found in a resplit is kept in\n"
+        "turn: learned from are the others, judged are its test cases. The results of a resplit are kept in\n"
         "build/study beside DATA: an interrupted command goes on where it was.",
         "resplit --json",
         "resplit --methods verma,mao,ai --resplits 5 --seeds 1",
@@ -52,19 +52,19 @@ def run(args: Namespace) -> int:
     """Make the experiments that are missing and print the results of all of them."""
     from mpd2.study import resplits
     from mpd2.study.experiments import ExperimentCache
-    from mpd2.study.reproduce import play
+    from mpd2.study.reproduce import run_missing
     from mpd2.study.tables import StudyTables
 
     study = study_of(args)
-    experiments = ExperimentCache(study, study.plan.seeds)
-    rounds = resplits.transfer_rounds(study) if args.leave_out else resplits.resplit_rounds(study)
+    cache = ExperimentCache(study, study.plan.seeds)
+    experiments = resplits.transfer_experiments(study) if args.leave_out else resplits.resplit_experiments(study)
     with if_interrupted(lambda: going_on(study)), study_bar() as (tell, _):
-        play(experiments, rounds, tell)
+        run_missing(cache, experiments, tell)
     if args.leave_out:
-        frames = {"transfer": resplits.transfer(experiments)}
+        frames = {"transfer": resplits.transfer(cache)}
     else:
         against = args.against or resplits.reference(study)
-        frames = {"resplits": resplits.resplits(experiments), "rivals": resplits.rivals(experiments, against)}
+        frames = {"resplits": resplits.resplits(cache), "rivals": resplits.rivals(cache, against)}
     if args.json:
         print_json({"table": str(args.table), "fingerprint": study.cohort.fingerprint} | as_json(frames, study.plan))
     else:

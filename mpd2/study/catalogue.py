@@ -1,8 +1,8 @@
 """The tables of the study: how each is drawn up, where it is kept, and whether it is up to date.
 
 A run vouches for itself: it holds its recipe and the hashes of its files. The index beside the tables vouches for them:
-it holds the recipes of each one's runs, what these predicted, and the hash of its file. A table of rounds is drawn up
-from none of the runs, and holds the recipes all the same: its rounds are played by the same methods.
+it holds the recipes of each one's runs, what these predicted, and the hash of its file. A table of experiments is drawn
+up from none of the runs, and holds the recipes all the same: its experiments are run with the same methods.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from mpd2.study.moved_budgets import live_budgets
 from mpd2.study.plus_ablation import variants
 
 DRAWN_UP = 1  # raise when code changes so that the same runs give other tables
-DIGITS = 6  # that a table keeps of a figure
+DIGITS = 6  # decimals that a table keeps
 INDEX = "index.json"
 MAP = "map"
 
@@ -78,23 +78,23 @@ class Material:
         return self.study.ablation(CONDITIONS)
 
     @cached_property
-    def ledger(self) -> ExperimentCache:
-        """What rounds found."""
-        return ledger_of(self.study)
+    def cache(self) -> ExperimentCache:
+        """The results of experiments."""
+        return cache_of(self.study)
 
 
 @dataclass(frozen=True)
 class Table:
-    """What a table shows, how it is drawn up, and from what: the contenders' runs, the ablations' or rounds."""
+    """What a table shows, how it is drawn up, and from what: the contenders' runs, the ablations' or experiments."""
 
     title: str
     draw_up: Callable[[Material], pd.DataFrame]
     of_ablations: bool = False
-    rounds: Callable[[Study], list[Experiment]] | None = None
+    experiments: Callable[[Study], list[Experiment]] | None = None
 
 
-def ledger_of(study: Study) -> ExperimentCache:
-    """The rounds of the study's plan."""
+def cache_of(study: Study) -> ExperimentCache:
+    """The experiments of the study's plan."""
     return ExperimentCache(study, study.plan.seeds)
 
 
@@ -164,22 +164,23 @@ TABLES: dict[str, Table] = {
     "deferral": Table("cost at any rate of deferral", lambda m: curves.deferral_curves(m.methods)),
     "plus": Table("MPD²+ taken apart, and at two operating points", _variants),
     "live": Table("either router moved to any rate of deferral by a live budget", _live),
-    "resplits": Table("every method over random resplits of the table", lambda m: resplits.resplits(m.ledger),
-                      rounds=resplits.resplit_rounds),
+    "resplits": Table("every method over random resplits of the table", lambda m: resplits.resplits(m.cache),
+                      experiments=resplits.resplit_experiments),
     "rivals": Table("the same, resplit by resplit against one method",
-                    lambda m: resplits.rivals(m.ledger, resplits.reference(m.study)), rounds=resplits.resplit_rounds),
-    "transfer": Table("every method in a cohort it has not learned from", lambda m: resplits.transfer(m.ledger),
-                      rounds=resplits.transfer_rounds),
-    "recalibration": Table("what labelled cases of a new cohort buy", lambda m: resplits.recalibration(m.ledger),
-                           rounds=resplits.recalibration_rounds),
+                    lambda m: resplits.rivals(m.cache, resplits.reference(m.study)),
+                    experiments=resplits.resplit_experiments),
+    "transfer": Table("every method in a cohort it has not learned from", lambda m: resplits.transfer(m.cache),
+                      experiments=resplits.transfer_experiments),
+    "recalibration": Table("what labelled cases of a new cohort buy", lambda m: resplits.recalibration(m.cache),
+                           experiments=resplits.recalibration_experiments),
     "guarantee": Table("what can be promised about glaucoma that no reader sees", _guarantee),
 }  # fmt: skip
 NAMES = (*TABLES, MAP)
 
 
 def runs_of(study: Study, name: str) -> tuple[str, ...]:
-    """The runs a table is drawn up from; the map and tables of rounds need none."""
-    if name == MAP or TABLES[name].rounds:
+    """The runs a table is drawn up from; the map and tables of experiments need none."""
+    if name == MAP or TABLES[name].experiments:
         return ()
     return (ABLATIONS_RUN,) if TABLES[name].of_ablations else tuple(study.contenders)
 
@@ -206,7 +207,7 @@ class Inventory:
 
     def stamp(self, name: str) -> str:
         """What a table should be drawn up from, as a hash."""
-        if TABLES[name].rounds:
+        if TABLES[name].experiments:
             return short_hash([DRAWN_UP, asdict(self.study.plan), [self.recipes[run] for run in self.study.contenders]])
         return short_hash([DRAWN_UP, {run: self.recipes[run] for run in runs_of(self.study, name)}])
 
@@ -218,7 +219,7 @@ class Inventory:
         if entry is None or not path.is_file():
             return MISSING
         present = {run: self.contents[run] for run in runs_of(self.study, name) if run in self.contents}
-        if entry["stamp"] != self.stamp(name) or any(entry["runs"].get(run) != told for run, told in present.items()):
+        if entry["stamp"] != self.stamp(name) or any(entry["runs"].get(run) != now for run, now in present.items()):
             return OUT_OF_DATE
         return None if digest(path) == entry["file"] else f"{path}: damaged or changed since it was drawn up"
 
@@ -263,10 +264,10 @@ def _map_fault(study: Study) -> str | None:
 def _read_index(study: Study) -> dict[str, Any]:
     """The sound entries of the index; without one a table is missing and drawn up anew."""
     try:
-        found = json.loads(index_path(study).read_text(encoding="utf-8"))
+        index = json.loads(index_path(study).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    entries = found.items() if isinstance(found, dict) else ()
+    entries = index.items() if isinstance(index, dict) else ()
     return {name: entry for name, entry in entries if name in TABLES and _is_entry(entry)}
 
 

@@ -1,7 +1,7 @@
-"""Rounds: a method learns from cases dealt in some way and is judged once, on that deal's test cases.
+"""Experiments: fit a method on train and val of a resplit and evaluate it once, on the resplit's test cases.
 
-What a round found is kept as soon as it is found, one small file each, named after all it depends on. A killed series
-of rounds goes on where it was, and a round that something else asks for again costs nothing.
+Results are cached one by one, each in a small file named after all it depends on. A killed series of experiments goes
+on where it was, and an experiment that something else asks for again costs nothing.
 """
 
 from __future__ import annotations
@@ -29,91 +29,92 @@ from mpd2.methods.mpd2_router import Mpd2
 from mpd2.study.definition import RECIPE, Study
 
 UNHEARD = "Unheard"  # share of cases sent to a reader of whom there was nothing to learn from
-FOUND = ("n", *COUNTED, UNHEARD)
+MEASURES = ("n", *COUNTED, UNHEARD)
 
 
 @dataclass(frozen=True)
 class Resplit:
-    """A resplit of the table by its number and, if a cohort is to be new, which one and how many cases are known."""
+    """A stratified resplit by its number; with a `new_cohort`, that one is learned from by local cases alone."""
 
     number: int
-    new: str = ""
-    local: int = 0
+    new_cohort: str = ""
+    local_cases: int = 0  # of the new cohort, with their truth, that are learned from
 
     @property
     def title(self) -> str:
-        """The deal in words."""
-        return f"resplit {self.number}" + (f", {self.new} new, {self.local} known" if self.new else "")
+        """The resplit in words."""
+        return f"resplit {self.number}" + (
+            f", {self.new_cohort} new, {self.local_cases} known" if self.new_cohort else ""
+        )
 
     def of(self, cohort: Cohort) -> Cohort:
-        """The cases as dealt."""
-        dealt = resplit(cohort, self.number)
-        return newcomer(dealt, self.new, self.local, self.number) if self.new else dealt
+        """The same cases with other splits."""
+        cases = resplit(cohort, self.number)
+        return newcomer(cases, self.new_cohort, self.local_cases, self.number) if self.new_cohort else cases
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """A contender's run name and the deal it plays with."""
+    """One method on one resplit."""
 
-    method: str
-    deal: Resplit
+    method: str  # a contender's run name
+    resplit: Resplit
 
     @property
     def title(self) -> str:
-        """The round in words."""
-        return f"{self.method}, {self.deal.title}"
+        """The experiment in words."""
+        return f"{self.method}, {self.resplit.title}"
 
 
 @dataclass(frozen=True)
 class ExperimentCache:
-    """What rounds of a study's contenders found, each with the same few seeds."""
+    """Results of experiments with a study's contenders, each with the same few seeds."""
 
     study: Study
     seeds: tuple[int, ...]
 
     @property
     def folder(self) -> Path:
-        """Where what was found is kept; it is only needed on the way."""
-        return self.study.workshop / "rounds"
+        """Where results are cached; only the tables made of them are shipped."""
+        return self.study.workshop / "rounds"  # an old name, kept for the hours of work that lie under it
 
-    def path(self, one: Experiment) -> Path:
-        """Where a round's findings are kept: a round of other seeds, settings or cases has another place."""
-        return self._path(one, one.deal.of(self.study.cohort))
+    def path(self, experiment: Experiment) -> Path:
+        """Where a result is cached: with other seeds, settings or cases it has another place."""
+        return self._path(experiment, experiment.resplit.of(self.study.cohort))
 
-    def missing(self, rounds: Iterable[Experiment]) -> list[Experiment]:
-        """The rounds still to be played."""
-        return [one for one in dict.fromkeys(rounds) if not _is_sound(self.path(one))]
+    def missing(self, experiments: Iterable[Experiment]) -> list[Experiment]:
+        """The experiments still to be run."""
+        return [one for one in dict.fromkeys(experiments) if not _is_sound(self.path(one))]
 
-    def play(self, one: Experiment) -> None:
-        """Fit, judge and keep; all or nothing."""
-        dealt = one.deal.of(self.study.cohort)
-        rows = judged(self._method(one.method), dealt, self.study.costs, self.seeds)
-        with replacing(self._path(one, dealt)) as draft:
+    def run(self, experiment: Experiment) -> None:
+        """Run one experiment and cache its result; all or nothing."""
+        cases = experiment.resplit.of(self.study.cohort)
+        rows = fit_and_evaluate(self._method(experiment.method), cases, self.study.costs, self.seeds)
+        with replacing(self._path(experiment, cases)) as draft:
             draft.write_text(rows.to_json(orient="split", index=False, double_precision=15), encoding="utf-8")
 
     def sweep(self) -> None:
-        """Remove what a killed round could not put in its place."""
+        """Remove the drafts of killed experiments."""
         for draft in self.folder.glob(".*"):
             draft.unlink()
 
-    def found(self, rounds: Iterable[Experiment]) -> pd.DataFrame:
-        """What rounds found, mean over members: method, number, new, local, cohort ("all" or its key) and FOUND."""
-        parts = [self._read(one) for one in rounds]
-        return pd.concat(parts, ignore_index=True)
+    def results(self, experiments: Iterable[Experiment]) -> pd.DataFrame:
+        """Means over members: method, number, new, local (as in Resplit), cohort ("all" or its key) and MEASURES."""
+        return pd.concat([self._read(one) for one in experiments], ignore_index=True)
 
-    def _read(self, one: Experiment) -> pd.DataFrame:
-        path = self.path(one)
+    def _read(self, experiment: Experiment) -> pd.DataFrame:
+        path, resplit = self.path(experiment), experiment.resplit
         if not _is_sound(path):
-            raise UserError(f"{one.title}: not played yet; `python -m mpd2 resplit` plays it")
-        told = json.loads(path.read_text(encoding="utf-8"))
-        rows = pd.DataFrame(told["data"], columns=told["columns"])
-        means = rows.groupby("cohort", sort=False)[list(FOUND)].mean().reset_index()
-        deal = {"method": one.method, "number": one.deal.number, "new": one.deal.new, "local": one.deal.local}
-        return pd.concat([pd.DataFrame([deal] * len(means)), means], axis=1)
+            raise UserError(f"{experiment.title}: not run yet; `python -m mpd2 resplit` runs it")
+        content = json.loads(path.read_text(encoding="utf-8"))
+        rows = pd.DataFrame(content["data"], columns=content["columns"])
+        means = rows.groupby("cohort", sort=False)[list(MEASURES)].mean().reset_index()
+        index = {"number": resplit.number, "new": resplit.new_cohort, "local": resplit.local_cases}
+        return pd.concat([pd.DataFrame([{"method": experiment.method} | index] * len(means)), means], axis=1)
 
-    def _path(self, one: Experiment, dealt: Cohort) -> Path:
-        recipe = short_hash([RECIPE, repr(self._method(one.method)), self.seeds, dealt.fingerprint])
-        return self.folder / f"{one.method}-{recipe}.json"
+    def _path(self, experiment: Experiment, cases: Cohort) -> Path:
+        recipe = short_hash([RECIPE, repr(self._method(experiment.method)), self.seeds, cases.fingerprint])
+        return self.folder / f"{experiment.method}-{recipe}.json"
 
     def _method(self, name: str) -> Method:
         """The contender's method, changed as the study changes its routers."""
@@ -123,27 +124,27 @@ class ExperimentCache:
         return replace(method, config=method.config.but(**self.study.changes)) if isinstance(method, Mpd2) else method
 
 
-def judged(method: Method, dealt: Cohort, costs: Costs, seeds: Sequence[int]) -> pd.DataFrame:
-    """Fit on train and val, judge once on test: cohort ("all" or its key), member and FOUND, a row each."""
-    run = method.fit(dealt, costs, seeds)
-    test = dealt.subset(split="test")
-    made = decisions_of(run, test)
-    strange = np.append(~heard(learning_splits(dealt)[0]), False)  # NOBODY, the last position, is no stranger
+def fit_and_evaluate(method: Method, cases: Cohort, costs: Costs, seeds: Sequence[int]) -> pd.DataFrame:
+    """Fit on train and val, evaluate once on test: cohort ("all" or its key), member and MEASURES, a row each."""
+    run = method.fit(cases, costs, seeds)
+    test = cases.subset(split="test")
+    decisions = decisions_of(run, test)
+    strange = np.append(~heard(learning_splits(cases)[0]), False)  # NOBODY, the last position, is no stranger
     parts = []
     for key in (ALL, *dict.fromkeys(test.sources.tolist())):
         inside = np.ones(len(test), bool) if key == ALL else test.sources == key
-        some = Decisions(made.consulted[:, inside], made.label[:, inside])
-        rows = evaluate(test.rows(inside), some, costs)
-        rows[UNHEARD] = strange[some.consulted].any(-1).mean(-1)
+        part = Decisions(decisions.consulted[:, inside], decisions.label[:, inside])
+        rows = evaluate(test.rows(inside), part, costs)
+        rows[UNHEARD] = strange[part.consulted].any(-1).mean(-1)
         rows.insert(0, "cohort", key)
         parts.append(rows)
     return pd.concat(parts, ignore_index=True)
 
 
 def _is_sound(path: Path) -> bool:
-    """Whether there are findings that can be read; a damaged file is as good as none."""
+    """Whether there is a result that can be read; a damaged file is as good as none."""
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return isinstance(told, dict) and {"cohort", "member", *FOUND} <= set(told.get("columns", ()))
+    return isinstance(content, dict) and {"cohort", "member", *MEASURES} <= set(content.get("columns", ()))

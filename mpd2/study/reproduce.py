@@ -13,7 +13,7 @@ from mpd2.core.errors import UserError
 from mpd2.core.files import remove_drafts, replacing
 from mpd2.methods.learned import Learned
 from mpd2.methods.mpd2_router import Mpd2
-from mpd2.study.catalogue import MAP, NAMES, TABLES, Inventory, Material, index_path, ledger_of, runs_of, table_path
+from mpd2.study.catalogue import MAP, NAMES, TABLES, Inventory, Material, cache_of, index_path, runs_of, table_path
 from mpd2.study.definition import ABLATIONS_RUN, MISSING, OUT_OF_DATE, Say, Study
 from mpd2.study.experiments import Experiment, ExperimentCache
 from mpd2.study.results import results
@@ -37,7 +37,7 @@ class StudyProgress:
     step: int
     steps: int
     name: str  # of the run or table being made
-    training: Progress | None  # what was told of the last epoch
+    training: Progress | None  # the last epoch, while something is trained
     done: float
     left: float
 
@@ -83,17 +83,19 @@ def reproduce(study: Study, names: Sequence[str], force: bool, tell: Tell, say: 
         for why in (runs | stale).values():
             if why not in ORDINARY:
                 say(f"{why.partition(';')[0]}: made anew")
-        ledger = ledger_of(study)
-        ledger.sweep()
-        rounds = ledger.missing(rounds_of(study, stale))
-        seconds = {name: _seconds(study, name) for name in runs} | {one.title: _to_play(ledger, one) for one in rounds}
+        cache = cache_of(study)
+        cache.sweep()
+        experiments = cache.missing(experiments_of(study, stale))
+        seconds = {name: _seconds(study, name) for name in runs} | {
+            one.title: _seconds_to_run(cache, one) for one in experiments
+        }
         pace = _Pace(seconds | {name: _seconds(study, name) for name in stale}, tell)
         for name in runs:
             with pace.step(name) as on_epoch:
                 study.make(name, (on_epoch,), say)
-        for one in rounds:
+        for one in experiments:
             with pace.step(one.title):
-                ledger.play(one)
+                cache.run(one)
         inventory, material, made = Inventory(study), Material(study), list(runs)
         for name in stale:
             with pace.step(name):
@@ -105,26 +107,26 @@ def reproduce(study: Study, names: Sequence[str], force: bool, tell: Tell, say: 
         return made + _write_results(inventory, say)
 
 
-def play(ledger: ExperimentCache, rounds: Sequence[Experiment], tell: Tell) -> list[Experiment]:
-    """Play the rounds that are missing, and nothing else; what was played."""
-    with _alone(ledger.study.workshop):
-        ledger.sweep()
-        missing = ledger.missing(rounds)
-        pace = _Pace({one.title: _to_play(ledger, one) for one in missing}, tell)
+def run_missing(cache: ExperimentCache, experiments: Sequence[Experiment], tell: Tell) -> list[Experiment]:
+    """Run the experiments whose results are not cached, and nothing else; which these were."""
+    with _alone(cache.study.workshop):
+        cache.sweep()
+        missing = cache.missing(experiments)
+        pace = _Pace({one.title: _seconds_to_run(cache, one) for one in missing}, tell)
         for one in missing:
             with pace.step(one.title):
-                ledger.play(one)
+                cache.run(one)
         return missing
 
 
-def rounds_of(study: Study, names: Iterable[str]) -> list[Experiment]:
-    """The rounds that tables are drawn up from."""
-    plans = [TABLES[name].rounds for name in names if name != MAP]
+def experiments_of(study: Study, names: Iterable[str]) -> list[Experiment]:
+    """The experiments that tables are drawn up from."""
+    plans = [TABLES[name].experiments for name in names if name != MAP]
     return [one for plan in plans if plan for one in plan(study)]
 
 
 def results_path(study: Study) -> Path:
-    """Where the results are told in words: beside the data."""
+    """Where RESULTS.md is: beside the data."""
     return study.data.absolute().parent / RESULTS
 
 
@@ -163,12 +165,12 @@ def _seconds(study: Study, name: str) -> float:
     return NETWORK * len(study.seeds) if isinstance(study.contenders[name].method, Learned) else TABLE
 
 
-def _to_play(ledger: ExperimentCache, one: Experiment) -> float:
-    """About how long a round takes."""
-    method = ledger.study.contenders[one.method].method
+def _seconds_to_run(cache: ExperimentCache, one: Experiment) -> float:
+    """About how long an experiment takes."""
+    method = cache.study.contenders[one.method].method
     if isinstance(method, Mpd2):
-        return START + ROUTER_EPOCH * len(ledger.seeds) * method.config.but(**ledger.study.changes).training.epochs
-    return NETWORK * len(ledger.seeds) if isinstance(method, Learned) else TABLE
+        return START + ROUTER_EPOCH * len(cache.seeds) * method.config.but(**cache.study.changes).training.epochs
+    return NETWORK * len(cache.seeds) if isinstance(method, Learned) else TABLE
 
 
 class _Pace:
@@ -184,17 +186,17 @@ class _Pace:
         seconds = self.seconds[name]
         self.step_number += 1
         self.later -= seconds
-        told = 0
+        epochs = 0
 
         def on_epoch(progress: Progress) -> None:
-            nonlocal told
-            told += 1
+            nonlocal epochs
+            epochs += 1
             self.done += seconds / progress.epochs
             self._tell(name, seconds * (1 - progress.epoch / progress.epochs), progress)
 
         self._tell(name, seconds, None)
         yield on_epoch
-        if not told:
+        if not epochs:
             self.done += seconds
 
     def _tell(self, name: str, left_here: float, progress: Progress | None) -> None:

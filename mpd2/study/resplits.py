@@ -1,6 +1,6 @@
 """Does it hold elsewhere? Every method over many resplits, in a cohort nobody learned from, and with a few local cases.
 
-The unit is the resplit: a figure of one is the mean over the method's members. Test parts of different resplits share
+The unit is the resplit: a metric of one is the mean over the method's members. Test parts of different resplits share
 cases and so do their training parts, so that the spread over resplits alone would promise too much: intervals are
 Student's with the correction of Nadeau and Bengio (2003), which adds the ratio of test to learning cases to 1 / R.
 """
@@ -28,7 +28,7 @@ AI, PLUS = "ai", "mpd2-plus"  # the run that asks nobody, and the one that asks 
 COST = "TotalCost"
 
 
-# ---------------------------------------------------------------------------------- which rounds
+# ---------------------------------------------------------------------------------- which experiments
 
 
 def deployable(study: Study) -> list[str]:
@@ -41,31 +41,31 @@ def reference(study: Study) -> str:
     return next(name for name in (PLUS, STUDIO_RUN, *study.contenders) if name in study.contenders)
 
 
-def resplit_rounds(study: Study) -> list[Experiment]:
+def resplit_experiments(study: Study) -> list[Experiment]:
     """Every method in every resplit."""
     return [Experiment(method, Resplit(number)) for number in study.plan.resplits for method in deployable(study)]
 
 
-def transfer_rounds(study: Study) -> list[Experiment]:
+def transfer_experiments(study: Study) -> list[Experiment]:
     """Every method in each cohort, new and known."""
-    return _newcomer_rounds(study, deployable(study), study.plan.draws, (0,))
+    return _new_cohort_experiments(study, deployable(study), study.plan.draws, (0,))
 
 
-def recalibration_rounds(study: Study) -> list[Experiment]:
+def recalibration_experiments(study: Study) -> list[Experiment]:
     """Some methods in each cohort, with more and more of its cases known."""
     methods = [name for name in study.plan.recalibrated if name in study.contenders]
-    return _newcomer_rounds(study, methods, study.plan.local_draws, (0, *study.plan.local))
+    return _new_cohort_experiments(study, methods, study.plan.local_draws, (0, *study.plan.local))
 
 
-def _newcomer_rounds(
+def _new_cohort_experiments(
     study: Study, methods: Sequence[str], draws: Sequence[int], local: Sequence[int]
 ) -> list[Experiment]:
     """With each cohort new in turn and so many of its cases known, then with all known, which is the resplit itself."""
     keys = dict.fromkeys(study.cohort.sources.tolist())
     return [
-        Experiment(method, deal)
+        Experiment(method, resplit)
         for number in draws
-        for deal in (*(Resplit(number, key, known) for key in keys for known in local), Resplit(number))
+        for resplit in (*(Resplit(number, key, known) for key in keys for known in local), Resplit(number))
         for method in methods
     ]
 
@@ -73,39 +73,39 @@ def _newcomer_rounds(
 # ---------------------------------------------------------------------------------- resplits
 
 
-def resplits(ledger: ExperimentCache) -> pd.DataFrame:
+def resplits(cache: ExperimentCache) -> pd.DataFrame:
     """REPORTED of every method over resplits, on all cases and in each cohort.
 
     Columns: method, title, cohort, metric, value (mean over resplits), sd (over resplits), low, high, n (resplits).
     """
-    found = ledger.found(resplit_rounds(ledger.study))
+    results = cache.results(resplit_experiments(cache.study))
     parts = []
-    for (method, cohort), rows in found.groupby(["method", "cohort"], sort=False):
-        index = {"method": method, "title": _title(ledger, method), "cohort": cohort, "metric": REPORTED}
-        parts.append(pd.DataFrame(index | over_resplits(rows[list(REPORTED)].to_numpy(float), overlap(ledger.study))))
+    for (method, cohort), rows in results.groupby(["method", "cohort"], sort=False):
+        index = {"method": method, "title": _title(cache, method), "cohort": cohort, "metric": REPORTED}
+        parts.append(pd.DataFrame(index | over_resplits(rows[list(REPORTED)].to_numpy(float), overlap(cache.study))))
     return pd.concat(parts, ignore_index=True)
 
 
-def rivals(ledger: ExperimentCache, against: str) -> pd.DataFrame:
+def rivals(cache: ExperimentCache, against: str) -> pd.DataFrame:
     """Every other method against one of them, resplit by resplit, on all cases.
 
     Columns: method, title, reference, metric, difference (method minus reference), sd, low, high, n (resplits), and
     won: the share of resplits in which the reference is the better of the two, a tie counting half.
     """
-    methods = deployable(ledger.study)
+    methods = deployable(cache.study)
     if against not in methods:
         raise UserError(f"comparison: found {against!r}, expected one of {', '.join(methods)}")
-    found = ledger.found(resplit_rounds(ledger.study))
-    found = found[found["cohort"] == ALL].set_index("number")
-    by_method = {method: found.loc[found["method"] == method, list(REPORTED)] for method in methods}
+    results = cache.results(resplit_experiments(cache.study))
+    results = results[results["cohort"] == ALL].set_index("number")
+    by_method = {method: results.loc[results["method"] == method, list(REPORTED)] for method in methods}
     better = np.array([metrics.METRICS[metric].direction for metric in REPORTED])
     parts = []
     for method, own in by_method.items():
         if method == against:
             continue
         differences = (own - by_method[against]).to_numpy(float)  # [R, metrics]
-        told = over_resplits(differences, overlap(ledger.study))
-        rows = pd.DataFrame({"method": method, "title": _title(ledger, method), "reference": against, **told})
+        columns = over_resplits(differences, overlap(cache.study))
+        rows = pd.DataFrame({"method": method, "title": _title(cache, method), "reference": against, **columns})
         rows.insert(3, "metric", REPORTED)
         won = ((1 - np.sign(differences * better)) / 2).mean(0)
         parts.append(rows.rename(columns={"value": "difference"}).assign(won=won))
@@ -117,55 +117,55 @@ def rivals(ledger: ExperimentCache, against: str) -> pd.DataFrame:
 # ---------------------------------------------------------------------------------- a cohort that is new
 
 
-def transfer(ledger: ExperimentCache) -> pd.DataFrame:
+def transfer(cache: ExperimentCache) -> pd.DataFrame:
     """Every method in a cohort it has learned nothing from, beside the same test cases when it has.
 
-    Columns: method, title, cohort, metric, value, sd, low, high, n (resplits); `known` is the figure when the cohort
+    Columns: method, title, cohort, metric, value, sd, low, high, n (resplits); `known` is the metric when the cohort
     was learned from as well, and change, change_low, change_high are value minus that, resplit by resplit. The last
     metric, Unheard, is the share of cases sent to a reader of whom nothing had been learned.
     """
     metrics = [*REPORTED, UNHEARD]
-    found, ratio = ledger.found(transfer_rounds(ledger.study)), overlap(ledger.study)
-    found = found[found["cohort"] != ALL]
-    known = dict(iter(found[found["new"] == ""].groupby(["method", "cohort"])))
+    results, ratio = cache.results(transfer_experiments(cache.study)), overlap(cache.study)
+    results = results[results["cohort"] != ALL]
+    known = dict(iter(results[results["new"] == ""].groupby(["method", "cohort"])))
     parts = []
-    for (method, cohort), rows in found[found["new"] != ""].groupby(["method", "cohort"], sort=False):
+    for (method, cohort), rows in results[results["new"] != ""].groupby(["method", "cohort"], sort=False):
         before = known[method, cohort][metrics].to_numpy(float)  # the same resplits in the same order
         values = rows[metrics].to_numpy(float)
         change = over_resplits(values - before, ratio)
-        index: dict[str, Any] = {"method": method, "title": _title(ledger, method), "cohort": cohort, "metric": metrics}
+        index: dict[str, Any] = {"method": method, "title": _title(cache, method), "cohort": cohort, "metric": metrics}
         index |= over_resplits(values, ratio) | {"known": before.mean(0)}
         index |= {"change": change["value"], "change_low": change["low"], "change_high": change["high"]}
         parts.append(pd.DataFrame(index))
     return pd.concat(parts, ignore_index=True)
 
 
-def recalibration(ledger: ExperimentCache) -> pd.DataFrame:
+def recalibration(cache: ExperimentCache) -> pd.DataFrame:
     """What labelled cases of a new cohort buy: total cost there by how many of them training had beside the others'.
 
     Columns: method, title, cohort, local (labelled cases), value, sd, low, high, n (draws); less_ai, the difference
     from the AI alone, and less_none, the difference from no local case, each with low and high, draw by draw.
     """
-    study, ratio = ledger.study, overlap(ledger.study)
-    found = ledger.found(recalibration_rounds(study))
-    found = found[found["cohort"] != ALL]
+    study, ratio = cache.study, overlap(cache.study)
+    results = cache.results(recalibration_experiments(study))
+    results = results[results["cohort"] != ALL]
     pool = pd.Series(study.cohort.sources[study.cohort.split != "test"]).value_counts()
-    known = found["new"] == ""
-    found.loc[known, "local"] = found.loc[known, "cohort"].map(pool)  # all there are
-    costs = {key: rows.set_index("number")[COST] for key, rows in found.groupby(["method", "cohort", "local"])}
+    known = results["new"] == ""
+    results.loc[known, "local"] = results.loc[known, "cohort"].map(pool)  # all there are
+    costs = {key: rows.set_index("number")[COST] for key, rows in results.groupby(["method", "cohort", "local"])}
     rows = []
     for (method, cohort, local), values in costs.items():
-        told: dict[str, Any] = {"method": method, "title": _title(ledger, method), "cohort": cohort, "local": local}
-        told |= over_resplits(values.to_numpy(float), ratio)
+        row: dict[str, Any] = {"method": method, "title": _title(cache, method), "cohort": cohort, "local": local}
+        row |= over_resplits(values.to_numpy(float), ratio)
         # The AI alone costs the same whatever it might have learned from.
         for name, base in (("ai", costs[AI, cohort, 0]), ("none", costs[method, cohort, 0])):
             less = over_resplits((values - base).to_numpy(float), ratio)
-            told |= {f"less_{name}": less["value"], f"less_{name}_low": less["low"], f"less_{name}_high": less["high"]}
-        rows.append(told)
+            row |= {f"less_{name}": less["value"], f"less_{name}_low": less["low"], f"less_{name}_high": less["high"]}
+        rows.append(row)
     return pd.DataFrame(rows)
 
 
-# ---------------------------------------------------------------------------------- figures over resplits
+# ---------------------------------------------------------------------------------- metrics over resplits
 
 
 def overlap(study: Study) -> float:
@@ -177,8 +177,8 @@ def overlap(study: Study) -> float:
 def over_resplits(values: Floats, ratio: float) -> dict[str, Any]:
     """Mean, sd and corrected interval over the first axis, [R, ...]; with one resplit there is only the mean.
 
-    >>> told = over_resplits(np.array([0.1, 0.2, 0.3]), 0.5)
-    >>> [round(float(told[name]), 3) for name in ("value", "sd", "low", "high")]
+    >>> columns = over_resplits(np.array([0.1, 0.2, 0.3]), 0.5)
+    >>> [round(float(columns[name]), 3) for name in ("value", "sd", "low", "high")]
     [0.2, 0.1, -0.193, 0.593]
     """
     n = len(values)
@@ -191,5 +191,5 @@ def over_resplits(values: Floats, ratio: float) -> dict[str, Any]:
     return {"value": mean, "sd": sd, "low": mean - half, "high": mean + half, "n": n}
 
 
-def _title(ledger: ExperimentCache, method: object) -> str:
-    return ledger.study.contenders[str(method)].title
+def _title(cache: ExperimentCache, method: object) -> str:
+    return cache.study.contenders[str(method)].title

@@ -1,4 +1,4 @@
-"""A series of rounds that is killed while it writes its third: `python killed_experiments.py DATA`."""
+"""A series of experiments that is killed while it writes its third: `python killed_experiments.py DATA`."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ from pathlib import Path
 from tiny_study import die, tiny_study
 
 from mpd2.study.experiments import Experiment, ExperimentCache, Resplit
-from mpd2.study.reproduce import StudyProgress, play
+from mpd2.study.reproduce import StudyProgress, run_missing
 
-ROUNDS = [Experiment(method, Resplit(number)) for number in (0, 1) for method in ("ai", "mao")]
+EXPERIMENTS = [Experiment(method, Resplit(number)) for number in (0, 1) for method in ("ai", "mao")]
 WHOLE = 2
 
 
-def ledger_in(data: Path) -> ExperimentCache:
-    """The ledger of a tiny study."""
+def cache_in(data: Path) -> ExperimentCache:
+    """The cache of a tiny study."""
     return ExperimentCache(tiny_study(data), (42,))
 
 
 def die_writing(standing: StudyProgress) -> None:
-    """Let putting the next findings in their place be the last thing that is tried."""
+    """Let putting the next result in its place be the last thing that is tried."""
     if standing.step > WHOLE:
         os.replace = lambda *paths: die()
 
 
 if __name__ == "__main__":
-    play(ledger_in(Path(sys.argv[1])), ROUNDS, die_writing)
+    run_missing(cache_in(Path(sys.argv[1])), EXPERIMENTS, die_writing)

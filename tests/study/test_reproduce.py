@@ -32,13 +32,13 @@ from mpd2.methods.mpd2_router import Mpd2
 from mpd2.study import catalogue
 from mpd2.study.catalogue import MAP, TABLES, Inventory
 from mpd2.study.definition import ABLATIONS_RUN, Study
-from mpd2.study.reproduce import chosen, reproduce, rounds_of, to_make
+from mpd2.study.reproduce import chosen, experiments_of, reproduce, to_make
 from mpd2.study.results import results
 from mpd2.study.tables import read_table
 
 OF_ABLATIONS = [name for name, table in TABLES.items() if table.of_ablations]
 OF_METHODS = [name for name in TABLES if name not in OF_ABLATIONS]
-OF_RUNS = [name for name in OF_METHODS if TABLES[name].rounds is None]
+OF_RUNS = [name for name in OF_METHODS if TABLES[name].experiments is None]
 SHIPPED = 25 * 2**20  # bytes that runs, tables and map may take
 
 
@@ -286,8 +286,8 @@ def test_two_at_once_do_not_get_into_each_others_way(place: Path) -> None:
 
 def test_every_step_is_counted_and_the_time_left_runs_out(log: Log, finished: Path) -> None:
     study, told = study_in(finished / "data"), log.standings
-    rounds = dict.fromkeys(one.title for one in rounds_of(study, TABLES))
-    steps = [*study.contenders, ABLATIONS_RUN, *rounds, *TABLES]
+    experiments = dict.fromkeys(one.title for one in experiments_of(study, TABLES))
+    steps = [*study.contenders, ABLATIONS_RUN, *experiments, *TABLES]
     assert list(dict.fromkeys((s.step, s.name) for s in told)) == list(enumerate(steps, 1))
     assert {s.steps for s in told} == {len(steps)}
     assert np.diff([s.done for s in told]).min() >= 0

@@ -15,7 +15,7 @@ from tiny_study import PLAN, tiny_study
 from mpd2.core.errors import UserError
 from mpd2.evaluation.metrics import COUNTED
 from mpd2.study import resplits
-from mpd2.study.experiments import FOUND, Experiment, ExperimentCache, Resplit
+from mpd2.study.experiments import MEASURES, Experiment, ExperimentCache, Resplit
 
 COST = "TotalCost"
 SPENT = {
@@ -26,23 +26,23 @@ SPENT = {
 
 
 @pytest.fixture
-def ledger(tmp_path: Path) -> ExperimentCache:
-    """A ledger with three methods in three resplits, all at the costs above whatever the cohort."""
+def cache(tmp_path: Path) -> ExperimentCache:
+    """A cache with three methods in three resplits, all at the costs above whatever the cohort."""
     study = tiny_study(tmp_path / "data")
     plan = replace(PLAN, resplits=(0, 1, 2), recalibrated=("mao", "ai"))
     contenders = {name: study.contenders[name] for name in ("studio", "ai", "mao")}
-    ledger = ExperimentCache(replace(study, plan=plan, contenders=contenders), (42,))
+    cache = ExperimentCache(replace(study, plan=plan, contenders=contenders), (42,))
     for (method, number), cost in SPENT.items():
-        write(ledger, Experiment(method, Resplit(number)), cost)
-    return ledger
+        write(cache, Experiment(method, Resplit(number)), cost)
+    return cache
 
 
-def write(ledger: ExperimentCache, one: Experiment, cost: float) -> None:
+def write(cache: ExperimentCache, one: Experiment, cost: float) -> None:
     """Findings with one cost, everything else at 0."""
-    keys = ["all", one.deal.new] if one.deal.new else ["all", "refuge", "origa", "chaksu"]
-    figures = dict.fromkeys(FOUND, 0.0) | {COST: cost, "F1": 1 - cost}
+    keys = ["all", one.resplit.new_cohort] if one.resplit.new_cohort else ["all", "refuge", "origa", "chaksu"]
+    figures = dict.fromkeys(MEASURES, 0.0) | {COST: cost, "F1": 1 - cost}
     rows = [{"cohort": key, "member": 0, **figures} for key in keys]
-    path = ledger.path(one)
+    path = cache.path(one)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"columns": list(rows[0]), "data": [list(row.values()) for row in rows]}))
 
@@ -55,13 +55,13 @@ def cell(rows: pd.DataFrame, **where: object) -> pd.Series:
     return rows.iloc[0]
 
 
-def test_mean_and_spread_are_over_resplits(ledger: ExperimentCache) -> None:
-    told = cell(resplits.resplits(ledger), method="studio", cohort="all", metric=COST)
-    assert (told["value"], told["sd"], told["n"]) == (pytest.approx(0.2), pytest.approx(0.1), 3)
+def test_mean_and_spread_are_over_resplits(cache: ExperimentCache) -> None:
+    row = cell(resplits.resplits(cache), method="studio", cohort="all", metric=COST)
+    assert (row["value"], row["sd"], row["n"]) == (pytest.approx(0.2), pytest.approx(0.1), 3)
 
 
-def test_paired_differences_are_taken_resplit_by_resplit(ledger: ExperimentCache) -> None:
-    rows = resplits.rivals(ledger, "studio")
+def test_paired_differences_are_taken_resplit_by_resplit(cache: ExperimentCache) -> None:
+    rows = resplits.rivals(cache, "studio")
     ai, mao = (cell(rows, method=name, metric=COST) for name in ("ai", "mao"))
     assert ai["difference"] == pytest.approx((0.3 + 0.0 - 0.05) / 3)
     assert ai["sd"] == pytest.approx(np.std([0.3, 0.0, -0.05], ddof=1))
@@ -70,35 +70,35 @@ def test_paired_differences_are_taken_resplit_by_resplit(ledger: ExperimentCache
     assert cell(rows, method="mao", metric="F1")["won"] == 1  # more of it is better
 
 
-def test_intervals_allow_for_the_cases_resplits_share(ledger: ExperimentCache) -> None:
-    ai = cell(resplits.rivals(ledger, "studio"), method="ai", metric=COST)
+def test_intervals_allow_for_the_cases_resplits_share(cache: ExperimentCache) -> None:
+    ai = cell(resplits.rivals(cache, "studio"), method="ai", metric=COST)
     half = stats.t.ppf(0.975, 2) * ai["sd"] * np.sqrt(1 / 3 + 24 / 48)
     assert (ai["low"], ai["high"]) == (pytest.approx(ai["difference"] - half), pytest.approx(ai["difference"] + half))
 
 
-def test_one_resplit_has_no_spread(ledger: ExperimentCache) -> None:
-    single = replace(ledger, study=replace(ledger.study, plan=replace(ledger.study.plan, resplits=(1,))))
-    told = cell(resplits.resplits(single), method="mao", cohort="all", metric=COST)
-    assert told["value"] == 0.5
-    assert np.isnan([told["sd"], told["low"], told["high"]]).all()
+def test_one_resplit_has_no_spread(cache: ExperimentCache) -> None:
+    single = replace(cache, study=replace(cache.study, plan=replace(cache.study.plan, resplits=(1,))))
+    row = cell(resplits.resplits(single), method="mao", cohort="all", metric=COST)
+    assert row["value"] == 0.5
+    assert np.isnan([row["sd"], row["low"], row["high"]]).all()
 
 
-def test_a_new_cohort_is_set_against_the_same_cases_when_known(ledger: ExperimentCache) -> None:
-    for one in resplits.transfer_rounds(ledger.study):
-        if one.deal.new:
-            write(ledger, one, SPENT[one.method, one.deal.number] + 0.25)
-    told = cell(resplits.transfer(ledger), method="mao", cohort="origa", metric=COST)
-    assert told["value"] == pytest.approx(0.45 + 0.25)
-    assert (told["known"], told["change"]) == (pytest.approx(0.45), pytest.approx(0.25))
-    assert told["change_low"] == pytest.approx(0.25)
+def test_a_new_cohort_is_set_against_the_same_cases_when_known(cache: ExperimentCache) -> None:
+    for one in resplits.transfer_experiments(cache.study):
+        if one.resplit.new_cohort:
+            write(cache, one, SPENT[one.method, one.resplit.number] + 0.25)
+    row = cell(resplits.transfer(cache), method="mao", cohort="origa", metric=COST)
+    assert row["value"] == pytest.approx(0.45 + 0.25)
+    assert (row["known"], row["change"]) == (pytest.approx(0.45), pytest.approx(0.25))
+    assert row["change_low"] == pytest.approx(0.25)
 
 
-def test_local_cases_are_weighed_against_none_and_against_the_ai(ledger: ExperimentCache) -> None:
-    for one in resplits.recalibration_rounds(ledger.study):
-        if one.deal.new:
-            spent = 0.6 if one.method == "ai" else 0.5 - 0.1 * (one.deal.local > 0)
-            write(ledger, one, spent)
-    rows = resplits.recalibration(ledger)
+def test_local_cases_are_weighed_against_none_and_against_the_ai(cache: ExperimentCache) -> None:
+    for one in resplits.recalibration_experiments(cache.study):
+        if one.resplit.new_cohort:
+            spent = 0.6 if one.method == "ai" else 0.5 - 0.1 * (one.resplit.local_cases > 0)
+            write(cache, one, spent)
+    rows = resplits.recalibration(cache)
     assert sorted(rows.loc[rows["cohort"] == "refuge", "local"].unique()) == [0, 3, 16]
     some = cell(rows, method="mao", cohort="refuge", local=3)
     assert (some["less_none"], some["less_ai"]) == (pytest.approx(-0.1), pytest.approx(-0.2))
@@ -106,16 +106,16 @@ def test_local_cases_are_weighed_against_none_and_against_the_ai(ledger: Experim
     assert every["value"] == pytest.approx(0.45)
 
 
-def test_all_metrics_told_are_metrics() -> None:
+def test_every_reported_metric_is_counted() -> None:
     assert set(resplits.REPORTED) <= set(COUNTED)
 
 
-def test_a_reference_nobody_knows_is_refused(ledger: ExperimentCache) -> None:
+def test_a_reference_nobody_knows_is_refused(cache: ExperimentCache) -> None:
     with pytest.raises(UserError, match="comparison: found 'oracle', expected one of studio, ai, mao"):
-        resplits.rivals(ledger, "oracle")
+        resplits.rivals(cache, "oracle")
 
 
-def test_a_comparison_needs_somebody_else(ledger: ExperimentCache) -> None:
-    alone = replace(ledger, study=replace(ledger.study, contenders={"ai": ledger.study.contenders["ai"]}))
+def test_a_comparison_needs_somebody_else(cache: ExperimentCache) -> None:
+    alone = replace(cache, study=replace(cache.study, contenders={"ai": cache.study.contenders["ai"]}))
     with pytest.raises(UserError, match="found no other method"):
         resplits.rivals(alone, "ai")

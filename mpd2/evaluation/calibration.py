@@ -51,8 +51,8 @@ def _strata(cohort: Cohort) -> dict[str, Bools]:
     """All cases, then those of each cohort that has any."""
     if (cohort.truth == UNKNOWN).any():
         raise UserError("calibration can only be judged on cases whose truth is known")
-    found = {entry.key: cohort.sources == entry.key for entry in cohort.manifest.cohorts}
-    return {OVERALL: np.ones(len(cohort), bool)} | {key: rows for key, rows in found.items() if rows.any()}
+    members = {entry.key: cohort.sources == entry.key for entry in cohort.manifest.cohorts}
+    return {OVERALL: np.ones(len(cohort), bool)} | {key: rows for key, rows in members.items() if rows.any()}
 
 
 def _bins(key: str, predicted: np.ndarray, truth: np.ndarray, bins: int) -> pd.DataFrame:

@@ -86,9 +86,9 @@ def risk_curves(evidence: Evidence, signal: str, weights: Floats, strata: int = 
     parts = []
     for name, cost in costs.items():
         counted = inside & ~np.isnan(cost[0])
-        figures = estimates(partial(_stratum_means, np.nan_to_num(cost), counted), weights)
+        columns = estimates(partial(_stratum_means, np.nan_to_num(cost), counted), weights)
         index = {"method": name, "title": titles[name], "signal": signal, "stratum": levels, "metric": "ClinicalCost"}
-        parts.append(pd.DataFrame(index | figures | {"n": counted.sum(-1)}))
+        parts.append(pd.DataFrame(index | columns | {"n": counted.sum(-1)}))
     return pd.concat(parts, ignore_index=True)
 
 

@@ -31,7 +31,7 @@ Statistic = Callable[[Floats], Floats]
 
 @dataclass(frozen=True)
 class Estimate:
-    """A figure with its interval, and what else is known of it."""
+    """A number with its interval, and where there are such its sd over members, the paper's number and a title."""
 
     value: float
     low: float
@@ -47,7 +47,7 @@ class Estimate:
         return Estimate(self.value + constant, self.low + constant, self.high + constant)
 
     def __sub__(self, other: Estimate) -> Estimate:
-        """A difference between figures that were not paired: its interval is wider than it need be."""
+        """A difference that is not paired: its interval is wider than it need be."""
         return Estimate(self.value - other.value, self.low - other.high, self.high - other.low)
 
     def __str__(self) -> str:

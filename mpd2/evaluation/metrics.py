@@ -33,7 +33,7 @@ EITHER_SIGN = (-np.inf, np.inf)
 
 @dataclass(frozen=True)
 class Metric:
-    """What is known of a metric, whatever its value."""
+    """What a metric is, whatever its value."""
 
     name: str  # in tables and links
     label: str  # in a sentence
@@ -147,7 +147,7 @@ METRICS: Mapping[str, Metric] = {
                "How many equally busy readers the soft load amounts to."),
         Metric("Entropy", "evenness (entropy)", 1, SCORE,
                "Evenness of the soft load: 1 if all readers are equally busy."),
-        Metric("Target", "target", 0, SHARE, "The largest share of cases that training was told to send."),
+        Metric("Target", "target", 0, SHARE, "The largest share of cases that training may send."),
         Metric("GapSoft", "soft deferral less target", 0, SHARE,
                "Soft deferral less the target; below 0 the budget is kept.", own_bounds=(-1.0, 1.0)),
         Metric("GapHard", "hard deferral less target", 0, SHARE,
@@ -273,10 +273,10 @@ def readings(cohort: Cohort) -> Bools:
 
 def readers_alone(cohort: Cohort, costs: Costs) -> tuple[Tally, Bools]:
     """Each reader, and last the best-oracle, deciding alone, [M + 1, N, C], and which cases are theirs, [M + 1, N]."""
-    known = readings(cohort)
-    right = (known & (cohort.decisions == cohort.truth[:, None])).any(-1)
+    read = readings(cohort)
+    right = (read & (cohort.decisions == cohort.truth[:, None])).any(-1)
     words = np.column_stack([cohort.decisions, np.where(right, cohort.truth, 1 - cohort.truth)]).T  # [M + 1, N]
-    asked = np.column_stack([known, known.any(-1)]).T
+    asked = np.column_stack([read, read.any(-1)]).T
     # Where a reader said nothing the truth stands in; such a case is not theirs.
     alone = Decisions(np.full((*words.shape, 0), NOBODY), np.where(asked, words, cohort.truth))
     return tally(cohort, alone, costs), asked
@@ -295,7 +295,7 @@ def collapse(decisions: Decisions, readers: int) -> pd.DataFrame:
     With a single reader nothing can be spread, and EntropyCollapse and Gini are NaN.
 
     The published table fixes these formulas: for each of its six rows there are whole numbers of readings that give
-    every printed figure. Its effective number is the inverse Simpson index, although its text calls it entropy-based:
+    every printed number. Its effective number is the inverse Simpson index, although its text calls it entropy-based:
     exp(H) would contradict the entropy column in all six rows.
     """
     columns = {"Routed": decisions.deferred.sum(-1)} | concentration(load_of(decisions, readers))
@@ -303,7 +303,7 @@ def collapse(decisions: Decisions, readers: int) -> pd.DataFrame:
 
 
 def concentration(load: np.ndarray) -> dict[str, Floats]:
-    """The figures of `collapse` but the first, of the readers' load, [..., M]."""
+    """The columns of `collapse` but the first, of the readers' load, [..., M]."""
     readers = load.shape[-1]
     share = _ratio(load, load.sum(-1, keepdims=True))
     ranked = np.sort(share, axis=-1)[..., ::-1]

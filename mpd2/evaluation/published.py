@@ -1,4 +1,4 @@
-"""The figures the paper prints, as data: what a result of ours is placed beside.
+"""The numbers the paper prints, as data: what a result of ours is placed beside.
 
 Tables: `overall`, `per_cohort`, `expert_collapse`, `ai_retention`, `per_expert`, and the ablations
 `ablation_objective`, `ablation_regularisation`, `ablation_deferral` (mean and sd of ten seeds). Metrics are named as in

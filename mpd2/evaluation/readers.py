@@ -149,9 +149,9 @@ def agreement(cohort: Cohort, weights: Floats) -> pd.DataFrame:
     or where chance alone gives full agreement, kappa is NaN.
     """
     words = cohort.action_labels.T  # [1 + M, N], the AI first
-    said = np.column_stack([np.ones(len(cohort), bool), readings(cohort)]).T
+    judged = np.column_stack([np.ones(len(cohort), bool), readings(cohort)]).T
     first, second = np.triu_indices(len(words), k=1)  # [P]
-    common = said[first] & said[second]  # [P, N]
+    common = judged[first] & judged[second]  # [P, N]
     counts = np.stack(
         [common, common & (words[first] == words[second]), common & (words[first] == 1), common & (words[second] == 1)],
         axis=-1,

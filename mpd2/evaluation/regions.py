@@ -93,9 +93,9 @@ def _of_method(evidence: Evidence, method: str) -> pd.DataFrame:
 
 def _of_mean_reader(evidence: Evidence) -> pd.DataFrame:
     cohort = evidence.cohort
-    known, sick = readings(cohort), cohort.truth[:, None] == 1  # [N, M], [N, 1]
-    missed = mean_of(np.where(known, sick & (cohort.decisions == 0), np.nan), axis=1)
-    alarmed = mean_of(np.where(known, ~sick & (cohort.decisions == 1), np.nan), axis=1)
+    read, sick = readings(cohort), cohort.truth[:, None] == 1  # [N, M], [N, 1]
+    missed = mean_of(np.where(read, sick & (cohort.decisions == 0), np.nan), axis=1)
+    alarmed = mean_of(np.where(read, ~sick & (cohort.decisions == 1), np.nan), axis=1)
     clinical = evidence.costs.false_negative * missed + evidence.costs.false_positive * alarmed
     return pd.DataFrame(
         {
@@ -137,7 +137,7 @@ def compare(table: pd.DataFrame, inside: Bools, weights: Floats) -> pd.DataFrame
     less rest), low, high. A rate has Wilson's interval; a mean over members or readers varies less than a single yes or
     no, for which that interval is made, so there it is a little too wide. A cost has the bootstrap's, from
     `intervals.resample_weights` of the cases. Region and rest share no case, so the distances to their ends add in
-    squares. Where there is no case there is no figure.
+    squares. Where there is no case there is no number.
 
     table: of `cases`, N rows; inside: [N]; weights: [R, N].
     """
@@ -158,7 +158,7 @@ def in_words(compared: pd.DataFrame) -> pd.DataFrame:
     Rates are in per cent and their differences in points.
     """
 
-    def told(row: Mapping[Hashable, Any], column: str) -> str:
+    def number(row: Mapping[Hashable, Any], column: str) -> str:
         value = row[column]
         if np.isnan(value):
             return NOTHING
@@ -167,14 +167,14 @@ def in_words(compared: pd.DataFrame) -> pd.DataFrame:
         return percent(value, 1) if row["measure"] in RATES else decimal(value)
 
     def with_interval(row: Mapping[Hashable, Any], column: str, ends: str) -> str:
-        return f"{told(row, column)} ({told(row, f'{ends}low')} to {told(row, f'{ends}high')})"
+        return f"{number(row, column)} ({number(row, f'{ends}low')} to {number(row, f'{ends}high')})"
 
     return pd.DataFrame(
         {
             "measure": row["measure"],
             "title": row["title"],
-            "value": told(row, "region"),
-            "gap": told(row, "difference"),
+            "value": number(row, "region"),
+            "gap": number(row, "difference"),
             "region": with_interval(row, "region", "region_"),
             "rest": with_interval(row, "rest", "rest_"),
             "difference": with_interval(row, "difference", ""),
@@ -186,12 +186,12 @@ def in_words(compared: pd.DataFrame) -> pd.DataFrame:
 def deferral_in_words(table: pd.DataFrame) -> str:
     """Whether the right cases are sent, in a sentence."""
     parts = {"wrong": table["ai_wrong"] > 0, "right": table["ai_wrong"] == 0}
-    told = [
+    shares = [
         f"{percent(table.loc[rows, 'deferred'].mean(), 1)} of the {rows.sum()} cases the AI alone gets {name}"
         for name, rows in parts.items()
         if rows.any()
     ]
-    return f"The active run sends {percent(table['deferred'].mean(), 1)} of all cases to a reader: {listed(told)}."
+    return f"The active run sends {percent(table['deferred'].mean(), 1)} of all cases to a reader: {listed(shares)}."
 
 
 def _means(table: pd.DataFrame, rows: Bools, weights: Floats) -> dict[str, np.ndarray]:

@@ -87,17 +87,17 @@ def kolmogorov_smirnov(first: Floats, second: Floats) -> Floats:
 
 
 def sentences(rows: pd.DataFrame) -> list[str]:
-    """What `shift` found in words, the largest distance first; inputs as in training are named last, together."""
+    """The rows of `shift` in words, the largest distance first; inputs as in training are named last, together."""
     ranked = rows.sort_values("distance", ascending=False)
     moved = ranked[ranked["verdict"] != AS_IN_TRAINING]
-    told = [
+    changed = [
         f"{row['title']} is {row['verdict']}: {decimal(row['mean'], 2)} on average "
         f"against {decimal(row['training_mean'], 2)}"
         + (f"; {_share(row['outside'])} of the cases are outside the range of training." if row["outside"] > 0 else ".")
         for row in moved.to_dict("records")
     ]
     still = ranked.loc[ranked["verdict"] == AS_IN_TRAINING, "title"].tolist()
-    return told + ([f"{AS_IN_TRAINING.capitalize()}: {', '.join(still)}."] if still else [])
+    return changed + ([f"{AS_IN_TRAINING.capitalize()}: {', '.join(still)}."] if still else [])
 
 
 def distributions(cases: Cohort, training: Cohort, name: str) -> pd.DataFrame:

@@ -1,6 +1,6 @@
 """Every table of the study: from what the methods did with the same cases to tidy rows.
 
-One row a figure: method (run name), title, cohort ("all" or its key), metric, value (mean over members), sd (over
+One row a number: method (run name), title, cohort ("all" or its key), metric, value (mean over members), sd (over
 members, NaN for one), low and high (interval of that mean), n, and beside it what the paper prints for the method that
 `Outcome.published` names. Tables of methods resample cases; their `weights` are `intervals.resample_weights`, drawn
 once by the caller for all tables. Tables of ablations take seeds as the unit and use Student's t.
@@ -33,7 +33,7 @@ from mpd2.evaluation.metrics import (
 )
 from mpd2.evaluation.published import published
 
-ALL = "all"  # the cohort of a figure over every case
+ALL = "all"  # the cohort of a metric over every case
 REPORTED = tuple(name for name in COUNTED if name != "Consults")
 COLLAPSE = ("Routed", "Top1", "Top2", "EntropyCollapse", "NEff", "Gini")
 RETAINED = ("Share", "Acc", "MCC", "ClinicalCost")
@@ -177,8 +177,8 @@ def readers(evidence: Evidence, weights: Floats) -> pd.DataFrame:
     index = index.assign(cohort=ALL, n=np.repeat(asked.sum(-1), len(MATCHED)))
 
     def part(cases: Floats, method: str | pd.Series[str]) -> pd.DataFrame:
-        figures = estimates(partial(_matched, cases, asked, evidence), weights)  # each [J, metrics]
-        return index.assign(method=method, **{name: values.ravel() for name, values in figures.items()})
+        columns = estimates(partial(_matched, cases, asked, evidence), weights)  # each [J, metrics]
+        return index.assign(method=method, **{name: values.ravel() for name, values in columns.items()})
 
     parts = [part(alone.cases[None], index["reader"])]
     parts += [part(counted.cases[:, None], name) for name, counted in evidence.tallies.items()]
@@ -235,7 +235,7 @@ def regularisation(evidence: Evidence) -> pd.DataFrame:
 def budget_control(evidence: Evidence, targets: Mapping[str, float | None]) -> pd.DataFrame:
     """BUDGET_CONTROL of every condition, by its target; a gap is a deferral rate minus the target, NaN without one.
 
-    TotalCost has no published figure: the paper's L_total weighs fees otherwise.
+    TotalCost is not printed: the paper's L_total weighs fees otherwise.
     """
     missing = sorted(set(evidence.outcomes) - set(targets))
     if missing:
@@ -259,9 +259,9 @@ def ablation_difference(evidence: Evidence, first: str, second: str, names: Sequ
     left, right = (rows.loc[rows["method"] == name, list(names)].to_numpy(float) for name in pair)  # [E, metrics]
     if len(left) != len(right):
         raise UserError(f"seeds: found {len(left)} of {first} and {len(right)} of {second}, expected the same seeds")
-    figures = student(left - right)
-    difference = figures.pop("value")
-    return pd.DataFrame({"first": first, "second": second, "metric": list(names), "difference": difference} | figures)
+    columns = student(left - right)
+    difference = columns.pop("value")
+    return pd.DataFrame({"first": first, "second": second, "metric": list(names), "difference": difference} | columns)
 
 
 def by_seed(evidence: Evidence) -> pd.DataFrame:
@@ -289,7 +289,7 @@ def _over_seeds(rows: pd.DataFrame, names: Sequence[str], evidence: Evidence, ta
     return _beside_published(parts, _names(evidence), table)
 
 
-# ---------------------------------------------------------------------------------- figures of weighted cases
+# ---------------------------------------------------------------------------------- metrics of weighted cases
 
 
 def _scores(counted: Tally, weights: Floats) -> Floats:
@@ -330,17 +330,17 @@ def _matched(cases: Floats, asked: Bools, evidence: Evidence, weights: Floats) -
     clinical = evidence.costs.false_negative * missed + evidence.costs.false_positive * alarmed
     unasked = np.zeros_like(missed)
     counts = (sick - missed, alarmed, missed, healthy - alarmed, unasked, unasked, unasked, clinical)
-    figures = dict(zip(COUNTED, np.moveaxis(metrics_of(np.stack(counts, axis=-1)), -1, 0), strict=True))
-    figures |= {"FN": missed, "FP": alarmed}
-    return np.stack([figures[name] for name in MATCHED], axis=-1)
+    values = dict(zip(COUNTED, np.moveaxis(metrics_of(np.stack(counts, axis=-1)), -1, 0), strict=True))
+    values |= {"FN": missed, "FP": alarmed}
+    return np.stack([values[name] for name in MATCHED], axis=-1)
 
 
 def _matched_f1(evidence: Evidence, method: str, weights: Floats) -> Floats:
     """F1 of every reader and of the method, mean over members, on that reader's cases, [2, R, M]."""
     alone, asked = readers_alone(evidence.cohort, evidence.costs)
     both = alone.cases[None], evidence.tallies[_known(evidence, method)].cases[:, None]
-    figures = [_matched(cases, asked, evidence, weights)[..., :-1, MATCHED.index("F1")] for cases in both]  # [R, E, M]
-    return np.stack([mean_of(f1, axis=1) for f1 in figures])
+    scores = [_matched(cases, asked, evidence, weights)[..., :-1, MATCHED.index("F1")] for cases in both]  # [R, E, M]
+    return np.stack([mean_of(f1, axis=1) for f1 in scores])
 
 
 # ---------------------------------------------------------------------------------- rows
@@ -355,10 +355,10 @@ def _by_cohort(evidence: Evidence) -> Iterator[tuple[str, str, Bools, Tally]]:
 
 
 def _part(
-    method: str, names: Sequence[str], figures: Mapping[str, Floats], cohort: str = ALL, **columns: float
+    method: str, names: Sequence[str], values: Mapping[str, Floats], cohort: str = ALL, **columns: float
 ) -> pd.DataFrame:
-    """The rows of one method and cohort; the figures are in the order of the metrics' names."""
-    return pd.DataFrame({"method": method, "cohort": cohort, "metric": list(names), **figures, **columns})
+    """The rows of one method and cohort; the values are in the order of the metrics' names."""
+    return pd.DataFrame({"method": method, "cohort": cohort, "metric": list(names), **values, **columns})
 
 
 def _names(evidence: Evidence) -> dict[str, tuple[str, str | None]]:

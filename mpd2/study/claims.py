@@ -1,4 +1,4 @@
-"""What the paper claims, and what the tables of the study say to it. Every word follows from the figures."""
+"""What the paper claims, and what the tables of the study say to it. Every word follows from the numbers."""
 
 from __future__ import annotations
 
@@ -50,53 +50,54 @@ def verdict(margins: Sequence[Estimate]) -> str:
 # ---------------------------------------------------------------------------------- methods
 
 
-def cheapest(figures: StudyTables, router: str) -> Finding:
+def cheapest(tables: StudyTables, router: str) -> Finding:
     """Is its total cost the lowest?"""
-    margins = figures.against(router, "TotalCost")
-    place = _place(figures, router, "TotalCost", margins)
-    told = sentence(_apart(figures, margins, "cheaper", "dearer"))
-    return Finding(verdict(list(margins.values())), f"{place}. {told}")
-
-
-def best_scores(figures: StudyTables, router: str) -> Finding:
-    """Are its F1 and MCC the highest?"""
-    both = {score: {n: -more for n, more in figures.against(router, score).items()} for score in ("F1", "MCC")}
-    places = [_place(figures, router, score, margins) for score, margins in both.items()]
+    margins = tables.against(router, "TotalCost")
+    place = _place(tables, router, "TotalCost", margins)
     return Finding(
-        verdict([margin for margins in both.values() for margin in margins.values()]),
-        f"{'; '.join(places)}. By F1: {_apart(figures, both['F1'], 'better', 'worse')}.",
+        verdict(list(margins.values())), f"{place}. {sentence(_apart(tables, margins, 'cheaper', 'dearer'))}"
     )
 
 
-def undominated(figures: StudyTables, router: str) -> Finding:
+def best_scores(tables: StudyTables, router: str) -> Finding:
+    """Are its F1 and MCC the highest?"""
+    both = {score: {n: -more for n, more in tables.against(router, score).items()} for score in ("F1", "MCC")}
+    places = [_place(tables, router, score, margins) for score, margins in both.items()]
+    return Finding(
+        verdict([margin for margins in both.values() for margin in margins.values()]),
+        f"{'; '.join(places)}. By F1: {_apart(tables, both['F1'], 'better', 'worse')}.",
+    )
+
+
+def undominated(tables: StudyTables, router: str) -> Finding:
     """Has no compared method both a better score and a lower total cost?"""
-    cost = figures.against(router, "TotalCost")
+    cost = tables.against(router, "TotalCost")
     parts: list[str] = []
     all_margins: list[Estimate] = []
     for score in ("F1", "MCC"):
-        gain = {name: -more for name, more in figures.against(router, score).items()}
+        gain = {name: -more for name, more in tables.against(router, score).items()}
         margins = {name: _either(gain[name], cost[name]) for name in cost}
         beaten = [name for name, margin in margins.items() if margin.value <= 0]
         all_margins += margins.values()
-        planes = figures.tables["tradeoff"]
+        planes = tables["tradeoff"]
         (plane,) = planes[
             (planes["score"] == score) & (planes["cost"] == "TotalCost") & (planes["method"] == router)
         ].to_dict("records")
         parts.append(
-            f"better in {score} and total cost at once: {figures.named(beaten) or 'nobody'}; among all methods that "
+            f"better in {score} and total cost at once: {tables.named(beaten) or 'nobody'}; among all methods that "
             f"can be deployed, ours included, it is {'on' if plane['on_front'] else 'behind'} the front (on it in "
             f"{plane['front_share']:.0%} of resamples)"
         )
     return Finding(verdict(all_margins), sentence("; ".join(parts)))
 
 
-def cheapest_in_cohorts(figures: StudyTables, router: str) -> Finding:
+def cheapest_in_cohorts(tables: StudyTables, router: str) -> Finding:
     """Is its total cost the lowest in the cohorts in which the paper's is?"""
     parts, claimed = [], []
-    for key, cohort in figures.cohorts.items():
-        rows = figures.of("cohorts", metric="TotalCost", cohort=key)
-        margins = [rows[name] - rows[router] for name in figures.compared]
-        printed = [rows[name].published - rows[PAPER_RUN].published for name in figures.compared]
+    for key, cohort in tables.cohorts.items():
+        rows = tables.of("cohorts", metric="TotalCost", cohort=key)
+        margins = [rows[name] - rows[router] for name in tables.compared]
+        printed = [rows[name].published - rows[PAPER_RUN].published for name in tables.compared]
         claimed += margins if min(printed, default=np.nan) > 0 else []
         parts.append(
             f"{cohort} {rows[router].value:.3f}, {_rank(m.value for m in margins)}; in the paper {_rank(printed)}"
@@ -104,34 +105,34 @@ def cheapest_in_cohorts(figures: StudyTables, router: str) -> Finding:
     return Finding(verdict(claimed), " ".join(map(sentence, parts)))
 
 
-def least_concentrated(figures: StudyTables, router: str) -> Finding:
+def least_concentrated(tables: StudyTables, router: str) -> Finding:
     """Are the shares of its busiest one and two readers the smallest?"""
     parts: list[str] = []
     all_margins: list[Estimate] = []
     for metric in ("Top1", "Top2"):
-        rows = figures.of("collapse", metric=metric)
-        asking = [name for name in figures.compared if not np.isnan(rows[name].value)]
+        rows = tables.of("collapse", metric=metric)
+        asking = [name for name in tables.compared if not np.isnan(rows[name].value)]
         margins = {name: rows[name] - rows[router] for name in asking}
         all_margins += margins.values()
         smaller = [name for name, margin in margins.items() if margin.value < 0]
         parts.append(
             f"{metric} {rows[router].value:.3f}, {_rank(m.value for m in margins.values())}"
-            + (f", after {figures.named(smaller)}" if smaller else "")
+            + (f", after {tables.named(smaller)}" if smaller else "")
         )
     return Finding(verdict(all_margins), sentence("; ".join(parts)))
 
 
-def safe_where_kept(figures: StudyTables, router: str) -> Finding:
+def safe_where_kept(tables: StudyTables, router: str) -> Finding:
     """Does it leave the less to the AI the worse the AI is, and is what it leaves safe?"""
     share, cost = (
-        {key: figures.of("retention", metric=metric, cohort=key) for key in figures.cohorts}
+        {key: tables.of("retention", metric=metric, cohort=key) for key in tables.cohorts}
         for metric in ("Share", "ClinicalCost")
     )
-    order = sorted(figures.cohorts, key=lambda key: cost[key][AI].value)
+    order = sorted(tables.cohorts, key=lambda key: cost[key][AI].value)
     margins = [share[easier][router] - share[harder][router] for easier, harder in pairwise(order)]
     margins += [cost[key][AI] - cost[key][router] for key in order if share[key][router].value > 0]
     parts = [
-        f"{figures.cohorts[key]}: {share[key][router].value:.0%} stay with the AI"
+        f"{tables.cohorts[key]}: {share[key][router].value:.0%} stay with the AI"
         + (f", at a clinical cost of {cost[key][router].value:.3f}" if share[key][router].value > 0 else "")
         + f" (if all did: {cost[key][AI].value:.3f})"
         for key in order
@@ -139,11 +140,11 @@ def safe_where_kept(figures: StudyTables, router: str) -> Finding:
     return Finding(verdict(margins), sentence("; ".join(parts)))
 
 
-def beats_every_reader(figures: StudyTables, router: str) -> Finding:
+def beats_every_reader(tables: StudyTables, router: str) -> Finding:
     """Is its F1 above that of every reader, on the reader's own cases?"""
-    wins = figures.tables["wins"]
+    wins = tables["wins"]
     (row,) = wins[wins["method"] == router].to_dict("records")
-    gaps = figures.of("gaps", by="reader_title", method=router)
+    gaps = tables.of("gaps", by="reader_title", method=router)
     lost = [name for name, gap in gaps.items() if not gap.value > 0]
     sure, never = row["wins_all"] >= SURE, row["wins_all"] <= 1 - SURE
     word = (HOLDS if sure else RATHER) if row["wins"] == row["n"] else (FAILS if never else HARDLY)
@@ -155,14 +156,14 @@ def beats_every_reader(figures: StudyTables, router: str) -> Finding:
     )
 
 
-def resilient(figures: StudyTables, router: str) -> Finding:
+def resilient(tables: StudyTables, router: str) -> Finding:
     """Is it cheaper than the AI where cases are hardest, and does its cost grow more slowly than for most?"""
-    risk = figures.tables["risk"]
+    risk = tables["risk"]
     parts, margins = [], []
     for signal in risk["signal"].unique():
-        easy, hard = (figures.of("risk", signal=signal, stratum=end(risk["stratum"])) for end in (min, max))
-        growth = {name: hard[name] - easy[name] for name in (router, *figures.compared)}
-        slower = sorted((growth[name] - growth[router] for name in figures.compared), key=lambda m: -m.value)
+        easy, hard = (tables.of("risk", signal=signal, stratum=end(risk["stratum"])) for end in (min, max))
+        growth = {name: hard[name] - easy[name] for name in (router, *tables.compared)}
+        slower = sorted((growth[name] - growth[router] for name in tables.compared), key=lambda m: -m.value)
         # If more than half of the others grow faster, so does the one in the middle.
         margins += [hard[AI] - hard[router], *slower[len(slower) // 2 :][:1]]
         parts.append(
@@ -183,74 +184,79 @@ def _rank(margins: Iterable[float]) -> str:
     return f"rank {1 + sum(value < 0 for value in values)} of {1 + len(values)}"
 
 
-def _place(figures: StudyTables, router: str, metric: str, margins: Mapping[str, Estimate]) -> str:
-    value = figures.of("overall", metric=metric)[router].value
+def _place(tables: StudyTables, router: str, metric: str, margins: Mapping[str, Estimate]) -> str:
+    value = tables.of("overall", metric=metric)[router].value
     return f"{metric} {value:.3f}, {_rank(margin.value for margin in margins.values())}"
 
 
-def _apart(figures: StudyTables, margins: Mapping[str, Estimate], better: str, worse: str) -> str:
+def _apart(tables: StudyTables, margins: Mapping[str, Estimate], better: str, worse: str) -> str:
     """From which methods a router differs beyond chance."""
     ahead = [name for name, margin in margins.items() if margin.low > 0]
     behind = [name for name, margin in margins.items() if margin.high < 0]
     rest = [name for name in margins if name not in {*ahead, *behind}]
-    told = {f"beyond chance {better} than": ahead, f"beyond chance {worse} than": behind, "not to be told from": rest}
-    return "; ".join(f"{how} {figures.named(names)}" for how, names in told.items() if names)
+    groups = {f"beyond chance {better} than": ahead, f"beyond chance {worse} than": behind, "not to be told from": rest}
+    return "; ".join(f"{how} {tables.named(names)}" for how, names in groups.items() if names)
 
 
 # ---------------------------------------------------------------------------------- ablations, of the paper's router
 
 
-def fees_matter(figures: StudyTables, router: str) -> Finding:
+def fees_matter(tables: StudyTables, router: str) -> Finding:
     """Do readers cost more, and are more asked, where training ignores fees?"""
-    cost, defer, f1 = (figures.effect("no-fees", metric) for metric in ("ExpertCost", "DeferSoft", "F1"))
+    cost, defer, f1 = (tables.effect("no-fees", metric) for metric in ("ExpertCost", "DeferSoft", "F1"))
     return Finding(verdict([cost, defer]), f"Without fees: ExpertCost {cost}, DeferSoft {defer}, F1 {f1}.")
 
 
-def clinical_cost_alone_defers(figures: StudyTables, router: str) -> Finding:
+def clinical_cost_alone_defers(tables: StudyTables, router: str) -> Finding:
     """Does clinical cost alone send nearly every case to a reader?"""
-    rate = figures.of("objective", metric="DeferHard")["clinical-only"]
-    told = f"With clinical cost alone {rate.value:.1%} of cases go to a reader [{rate.low:.1%}, {rate.high:.1%}]"
-    return Finding(verdict([rate + -NEARLY_ALL]), f"{told}; nearly every case means {NEARLY_ALL:.0%}.")
+    rate = tables.of("objective", metric="DeferHard")["clinical-only"]
+    return Finding(
+        verdict([rate + -NEARLY_ALL]),
+        f"With clinical cost alone {rate.value:.1%} of cases go to a reader [{rate.low:.1%}, {rate.high:.1%}]; "
+        f"nearly every case means {NEARLY_ALL:.0%}.",
+    )
 
 
-def regularisers_spread(figures: StudyTables, router: str) -> Finding:
+def regularisers_spread(tables: StudyTables, router: str) -> Finding:
     """Is the load more concentrated without the regularisers?"""
-    top, index, effective = (figures.effect("no-gsdp-rank-js", metric) for metric in ("Top1", "HHI", "EffExp"))
+    top, index, effective = (tables.effect("no-gsdp-rank-js", metric) for metric in ("Top1", "HHI", "EffExp"))
     return Finding(
         verdict([top, index, -effective]),
         f"Without both: Top1 {top}, HHI {index}, EffExp {effective}; without GSDP alone: Top1 "
-        f"{figures.effect('no-gsdp', 'Top1')}; without Rank-JS alone: Top1 {figures.effect('no-rank-js', 'Top1')}.",
+        f"{tables.effect('no-gsdp', 'Top1')}; without Rank-JS alone: Top1 {tables.effect('no-rank-js', 'Top1')}.",
     )
 
 
-def regularisers_are_free(figures: StudyTables, router: str) -> Finding:
+def regularisers_are_free(tables: StudyTables, router: str) -> Finding:
     """Do the regularisers cost next to nothing in clinical cost and F1?"""
-    cost, f1 = (figures.effect("no-gsdp-rank-js", metric) for metric in ("ClinicalCost", "F1"))
-    told = f"Without both: ClinicalCost {cost}, F1 {f1}; next to nothing means up to {NEGLIGIBLE:g}"
-    return Finding(verdict([cost + NEGLIGIBLE, -f1 + NEGLIGIBLE]), f"{told}.")
+    cost, f1 = (tables.effect("no-gsdp-rank-js", metric) for metric in ("ClinicalCost", "F1"))
+    return Finding(
+        verdict([cost + NEGLIGIBLE, -f1 + NEGLIGIBLE]),
+        f"Without both: ClinicalCost {cost}, F1 {f1}; next to nothing means up to {NEGLIGIBLE:g}.",
+    )
 
 
-def budget_is_kept(figures: StudyTables, router: str) -> Finding:
+def budget_is_kept(tables: StudyTables, router: str) -> Finding:
     """Does soft deferral rise with its target and stay below it?"""
     targets = dict(sorted(_targets().items(), key=lambda item: item[1]))
-    soft, gap = (figures.of("budget", metric=metric) for metric in ("DeferSoft", "GapSoft"))
+    soft, gap = (tables.of("budget", metric=metric) for metric in ("DeferSoft", "GapSoft"))
     rises = [soft[higher] - soft[lower] for lower, higher in pairwise(targets)]
-    told = ", ".join(f"{target:g} gives {soft[name].value:.3f}" for name, target in targets.items())
+    by_target = ", ".join(f"{target:g} gives {soft[name].value:.3f}" for name, target in targets.items())
     return Finding(
         verdict([*rises, *(-gap[name] for name in targets)]),
-        f"Soft deferral by target: {told}; the largest gap is {max(gap[name].value for name in targets):+.3f}.",
+        f"Soft deferral by target: {by_target}; the largest gap is {max(gap[name].value for name in targets):+.3f}.",
     )
 
 
-def budget_is_cheap(figures: StudyTables, router: str) -> Finding:
+def budget_is_cheap(tables: StudyTables, router: str) -> Finding:
     """Is F1 about as good as without a budget wherever the paper's is?"""
-    f1 = figures.of("budget", metric="F1")
-    loss = {name: figures.effect(name, "F1", "noal") for name in _targets()}
+    f1 = tables.of("budget", metric="F1")
+    loss = {name: tables.effect(name, "F1", "noal") for name in _targets()}
     claimed = [name for name in loss if f1[name].published >= f1["noal"].published - CLOSE]
-    told = ", ".join(f"{f1[name].title} {change}" for name, change in loss.items())
+    losses = ", ".join(f"{f1[name].title} {change}" for name, change in loss.items())
     return Finding(
         verdict([loss[name] + CLOSE for name in claimed]),
-        f"F1 against no budget: {told}; in the paper {listed([f1[name].title for name in claimed])} lose at most "
+        f"F1 against no budget: {losses}; in the paper {listed([f1[name].title for name in claimed])} lose at most "
         f"{CLOSE:g}.",
     )
 

@@ -21,7 +21,7 @@ from mpd2.study.tables import StudyTables
 RATES = tuple(round(step / 40, 3) for step in range(1, 40))  # of hard deferral
 SHOWN = ("Defer", "ClinicalCost", "ExpertCost", "TotalCost", "F1", "MCC")
 READ = (0.1, 0.2, 0.25, 0.3, 0.4, 0.5, 0.6)  # rates at which the table is read
-TOLD = {"ClinicalCost": "clinical", "TotalCost": "total"}
+COSTS = {"ClinicalCost": "clinical", "TotalCost": "total"}
 PUBLISHED_RATE = 0.437  # of the paper's best single run
 
 
@@ -36,11 +36,11 @@ def live_budgets(evidence: Evidence, savings: Mapping[str, Floats], weights: Flo
         outcome = evidence.outcomes[name]
         for rate in RATES:
             counted = tally(evidence.cohort, _moved(outcome, evidence, saving, rate), evidence.costs)
-            figures = pd.DataFrame(estimates(partial(bootstrap, counted), weights)).assign(metric=COUNTED)
-            figures.insert(0, "method", name)
-            figures.insert(1, "title", outcome.title)
-            figures.insert(2, "deferral", rate)
-            parts.append(figures[figures["metric"].isin(SHOWN)].assign(n=len(evidence.cohort)))
+            rows = pd.DataFrame(estimates(partial(bootstrap, counted), weights)).assign(metric=COUNTED)
+            rows.insert(0, "method", name)
+            rows.insert(1, "title", outcome.title)
+            rows.insert(2, "deferral", rate)
+            parts.append(rows[rows["metric"].isin(SHOWN)].assign(n=len(evidence.cohort)))
     columns = ["method", "title", "deferral", "metric", "value", "sd", "low", "high", "n"]
     return pd.concat(parts, ignore_index=True)[columns]
 
@@ -57,48 +57,48 @@ def _moved(outcome: Outcome, evidence: Evidence, saving: Floats, rate: float) ->
     return Decisions(np.stack([one.consulted for one in decided]), np.stack([one.label for one in decided]))
 
 
-def live_rows(figures: StudyTables) -> list[list[str]]:
+def live_rows(tables: StudyTables) -> list[list[str]]:
     """Clinical and total cost of each run at some rates of deferral."""
-    runs = dict(zip(figures.tables["live"]["method"], figures.tables["live"]["title"], strict=True))
+    runs = dict(zip(tables["live"]["method"], tables["live"]["title"], strict=True))
     body = [
-        [title, words, *(f"{_at(figures, run, metric, rate):.3f}" for rate in READ)]
+        [title, words, *(f"{_at(tables, run, metric, rate):.3f}" for rate in READ)]
         for run, title in runs.items()
-        for metric, words in TOLD.items()
+        for metric, words in COSTS.items()
     ]
     return [["run", "cost", *(f"{rate:.0%} sent" for rate in READ)], *body]
 
 
-def live_words(figures: StudyTables) -> str:
+def live_words(tables: StudyTables) -> str:
     """Whether training for a budget adds anything to moving a run to it."""
-    trained = {metric: figures.of("budget", metric=metric) for metric in ("DeferHard", *TOLD)}
-    rates = {name: told.value for name, told in trained["DeferHard"].items()}
+    trained = {metric: tables.of("budget", metric=metric) for metric in ("DeferHard", *COSTS)}
+    rates = {name: rate.value for name, rate in trained["DeferHard"].items()}
     parts = []
-    for run in dict.fromkeys(figures.tables["live"]["method"]):
-        live = {metric: {name: _at(figures, run, metric, rate) for name, rate in rates.items()} for metric in TOLD}
-        ahead = {m: sum(cost <= trained[m][name].value for name, cost in live[m].items()) for m in TOLD}
+    for run in dict.fromkeys(tables["live"]["method"]):
+        live = {metric: {name: _at(tables, run, metric, rate) for name, rate in rates.items()} for metric in COSTS}
+        ahead = {m: sum(cost <= trained[m][name].value for name, cost in live[m].items()) for m in COSTS}
         each = ", ".join(
             f"{trained['DeferHard'][name].title} at {rate:.1%} {live['ClinicalCost'][name]:.3f} against "
             f"{trained['ClinicalCost'][name].value:.3f}"
             for name, rate in rates.items()
         )
         parts.append(
-            f"{figures.titles[run]}, moved to the rates of the {len(rates)} routers trained for a budget, has no "
+            f"{tables.titles[run]}, moved to the rates of the {len(rates)} routers trained for a budget, has no "
             f"higher clinical cost than {ahead['ClinicalCost']} of them and no higher total cost than "
             f"{ahead['TotalCost']} (clinical cost, live against trained: {each}). At the paper's rate of "
-            f"{PUBLISHED_RATE:.1%} its clinical cost is {_at(figures, run, 'ClinicalCost', PUBLISHED_RATE):.3f}, "
+            f"{PUBLISHED_RATE:.1%} its clinical cost is {_at(tables, run, 'ClinicalCost', PUBLISHED_RATE):.3f}, "
             f"against {_trained_at(trained, PUBLISHED_RATE):.3f} of routers trained for it (interpolated)."
         )
     return " ".join(parts)
 
 
-def _at(figures: StudyTables, run: str, metric: str, rate: float) -> float:
-    """A run's figure at any rate, between those of the table."""
-    rows = figures.tables["live"]
+def _at(tables: StudyTables, run: str, metric: str, rate: float) -> float:
+    """A run's metric at any rate, between those of the table."""
+    rows = tables["live"]
     rows = rows[(rows["method"] == run) & (rows["metric"] == metric)]
     return float(np.interp(rate, rows["deferral"], rows["value"]))
 
 
 def _trained_at(trained: Mapping[str, Mapping[str, Estimate]], rate: float) -> float:
-    pairs = sorted((told.value, trained["ClinicalCost"][name].value) for name, told in trained["DeferHard"].items())
+    pairs = sorted((rate.value, trained["ClinicalCost"][name].value) for name, rate in trained["DeferHard"].items())
     rates, costs = np.array(pairs).T
     return float(np.interp(rate, rates, costs))

@@ -20,7 +20,7 @@ from mpd2.evaluation.metrics import COUNTED, Tally, metrics_of, tally
 from mpd2.methods.plus.method import Plus
 
 OVERRULED, RELABELLED = "Overruled", "Relabelled"
-FIGURES = (*COUNTED, OVERRULED, RELABELLED)
+MEASURES = (*COUNTED, OVERRULED, RELABELLED)
 """The metrics; the share of deferred cases that end otherwise than some consulted reader said; the share of kept cases
 that end otherwise than the AI's own threshold says."""
 
@@ -72,7 +72,7 @@ def weighed(costs: Costs, weight: float) -> Costs:
 
 
 def variants(run: Run, cohort: Cohort, costs: Costs) -> pd.DataFrame:
-    """FIGURES of every variant in its splits, under the given costs, whatever it decided under.
+    """MEASURES of every variant in its splits, under the given costs, whatever it decided under.
 
     Columns: method (variant and split), title, split, metric, value, sd, low, high, n.
     """
@@ -82,30 +82,30 @@ def variants(run: Run, cohort: Cohort, costs: Costs) -> pd.DataFrame:
         weights = resample_weights(cases)
         for key, variant in VARIANTS.items():
             if split in variant.splits:
-                about = {"method": f"{key}-{split}", "title": variant.title, "split": split, "metric": list(FIGURES)}
-                figures = figures_of(variant.decide(run, cases, costs), cases, costs, weights)
-                parts.append(pd.DataFrame(about | figures | {"n": len(cases)}))
+                about = {"method": f"{key}-{split}", "title": variant.title, "split": split, "metric": list(MEASURES)}
+                columns = estimates_of(variant.decide(run, cases, costs), cases, costs, weights)
+                parts.append(pd.DataFrame(about | columns | {"n": len(cases)}))
     return pd.concat(parts, ignore_index=True)
 
 
-def figures_of(decisions: Decisions, cohort: Cohort, costs: Costs, weights: Floats) -> dict[str, Floats]:
-    """Value, sd over members and interval of every one of FIGURES."""
+def estimates_of(decisions: Decisions, cohort: Cohort, costs: Costs, weights: Floats) -> dict[str, Floats]:
+    """Value, sd over members and interval of every one of MEASURES."""
     sent, against = overruled(decisions, cohort)
     kept, changed = ~decisions.deferred, ~decisions.deferred & (decisions.label != cohort.ai_label)
     counted = tally(cohort, decisions, costs)
-    found = [estimates(partial(_metrics, counted), weights)]
-    found += [
+    blocks = [estimates(partial(_metrics, counted), weights)]
+    blocks += [
         estimates(partial(_share, part.astype(float), whole.astype(float)), weights)
         for part, whole in ((against, sent), (changed, kept))
     ]
-    return {name: np.concatenate([figures[name] for figures in found]) for name in found[0]}
+    return {name: np.concatenate([block[name] for block in blocks]) for name in blocks[0]}
 
 
 def overruled(decisions: Decisions, cohort: Cohort) -> tuple[np.ndarray, np.ndarray]:
     """Which cases are deferred, and which of them end otherwise than some consulted reader said, both [E, N]."""
     asked = decisions.consulted != NOBODY
-    said = cohort.decisions[np.arange(len(cohort))[:, None], np.maximum(decisions.consulted, 0)]  # [E, N, K]
-    return decisions.deferred, (asked & (said != decisions.label[..., None])).any(-1)
+    words = cohort.decisions[np.arange(len(cohort))[:, None], np.maximum(decisions.consulted, 0)]  # [E, N, K]
+    return decisions.deferred, (asked & (words != decisions.label[..., None])).any(-1)
 
 
 def _metrics(counted: Tally, weights: Floats) -> Floats:

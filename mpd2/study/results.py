@@ -49,7 +49,7 @@ SECTIONS = {
     "recalibration": "What labelled local cases buy",
     "guarantee": "What can be promised about glaucoma no reader sees",
 }
-"""The tables in the order in which they are told, with their headings."""
+"""The tables in their order, with their headings."""
 
 NOTES = {
     "paired": "Method less router, mean over members, with the interval over resamples of cases: in a row whose "
@@ -78,7 +78,7 @@ NOTES = {
     "of them.",
 }
 
-SAID: dict[str, Callable[[StudyTables], str]] = {
+SUMMARIES: dict[str, Callable[[StudyTables], str]] = {
     "live": live_words,
     "resplits": resplit_words,
     "transfer": transfer_words,
@@ -87,25 +87,25 @@ SAID: dict[str, Callable[[StudyTables], str]] = {
 """What a table comes to, below it in a sentence or two."""
 
 
-def results(tables: Mapping[str, pd.DataFrame], manifest: Manifest) -> str:
+def results(frames: Mapping[str, pd.DataFrame], manifest: Manifest) -> str:
     """The whole document, the same for the same tables."""
-    figures = StudyTables(tables, manifest)
+    tables = StudyTables(frames, manifest)
     parts = [
         "# Results",
         "Written by `python -m mpd2 reproduce` from the files in `data/tables`; every figure and every verdict below "
         "follows from them.",
         "## Read this first",
-        _bullets(_cautions(figures)),
+        _bullets(_cautions(tables)),
         "## Which of the paper's claims hold here",
-        *_claims(figures),
+        *_claims(tables),
         "## One run or ten?",
-        *_one_or_ten(figures),
+        *_one_or_ten(tables),
     ]
     for name, heading in SECTIONS.items():
-        parts += [f"## {heading}", *([NOTES[name]] if name in NOTES else []), markdown(view(name, figures))]
-        parts += [agreement(figures, name)] if "published" in tables[name] else []
-        parts += [_ours(figures)] if name == "paired" else []
-        parts += [SAID[name](figures)] if name in SAID else []
+        parts += [f"## {heading}", *([NOTES[name]] if name in NOTES else []), markdown(view(name, tables))]
+        parts += [agreement(tables, name)] if "published" in tables[name] else []
+        parts += [_ours(tables)] if name == "paired" else []
+        parts += [SUMMARIES[name](tables)] if name in SUMMARIES else []
     return "\n\n".join(parts) + "\n"
 
 
@@ -119,18 +119,18 @@ def _bullets(sentences: Sequence[str]) -> str:
     return "\n".join(f"- {sentence}" for sentence in sentences)
 
 
-def _cautions(figures: StudyTables) -> list[str]:
-    """What the figures can bear: where readings come from, and how sure a number is."""
-    rows = figures.tables["cohorts"]
+def _cautions(tables: StudyTables) -> list[str]:
+    """What the numbers can bear: where readings come from, and how sure a number is."""
+    rows = tables["cohorts"]
     sizes = dict(zip(rows["cohort"], rows["n"], strict=True))
-    total = figures.of("overall", metric="TotalCost")
+    total = tables.of("overall", metric="TotalCost")
     cases = sum(sizes.values())
-    entries = [entry for entry in figures.manifest.cohorts if entry.key in sizes]
+    entries = [entry for entry in tables.manifest.cohorts if entry.key in sizes]
     readings = [f"those of {entry.name} are {entry.readings} ({sizes[entry.key]} test cases)" for entry in entries]
     made = [entry.name for entry in entries if entry.readings != "real"]
     errors = [(total[name].high - total[name].low) / (2 * Z) for name in ROUTERS]
-    paired = [told.high - told.low for name in ROUTERS for told in figures.against(name, "TotalCost").values()]
-    oracle = figures.of("readers", by="reader", metric="Acc", method=BEST_ORACLE)[BEST_ORACLE]
+    paired = [margin.high - margin.low for name in ROUTERS for margin in tables.against(name, "TotalCost").values()]
+    oracle = tables.of("readers", by="reader", metric="Acc", method=BEST_ORACLE)[BEST_ORACLE]
     return [
         "Research software, not a medical device.",
         f"Where the readings come from: {listed(readings)}."
@@ -138,7 +138,7 @@ def _cautions(figures: StudyTables) -> list[str]:
         f"Truth and readings are tied, so readers, and committees above all, look better here than they would in a "
         f"clinic: some reader on hand is right in {oracle.value:.1%} of the {cases} test cases.",
         "Rows marked as not deployable know the answers; they bound the others.",
-        f"Figures are means ± standard deviation over {figures.seeds} seeds. Intervals are {LEVEL:.0%}: over "
+        f"Figures are means ± standard deviation over {tables.seeds} seeds. Intervals are {LEVEL:.0%}: over "
         f"{RESAMPLES} resamples of cases for methods, Student's over seeds for ablations. They are for one figure at a "
         "time: of twenty ties, one looks like a difference.",
         f"At N = {cases} the standard error of a router's total cost is about {np.mean(errors):.3f}. A difference of "
@@ -150,28 +150,28 @@ def _cautions(figures: StudyTables) -> list[str]:
     ]
 
 
-def _claims(figures: StudyTables) -> list[str]:
-    found = [(claim.statement, [claim.check(figures, name) for name in ROUTERS]) for claim in OF_ROUTERS]
-    ablated = [(claim.statement, claim.check(figures, PAPER_RUN)) for claim in OF_THE_OBJECTIVE]
-    rows = [["of the router", *(figures.titles[name] for name in ROUTERS)]]
-    rows += [[statement, *(finding.verdict for finding in both)] for statement, both in found]
-    own = [["of its training", figures.titles[PAPER_RUN]]]
+def _claims(tables: StudyTables) -> list[str]:
+    checked = [(claim.statement, [claim.check(tables, name) for name in ROUTERS]) for claim in OF_ROUTERS]
+    ablated = [(claim.statement, claim.check(tables, PAPER_RUN)) for claim in OF_THE_OBJECTIVE]
+    rows = [["of the router", *(tables.titles[name] for name in ROUTERS)]]
+    rows += [[statement, *(finding.verdict for finding in both)] for statement, both in checked]
+    own = [["of its training", tables.titles[PAPER_RUN]]]
     own += [[statement, finding.verdict] for statement, finding in ablated]
     detail = [
         "\n".join(
             [
                 f"{statement}.",
                 *(
-                    f"  - {figures.titles[n]}: **{one.verdict}**. {one.text}"
+                    f"  - {tables.titles[n]}: **{one.verdict}**. {one.text}"
                     for n, one in zip(ROUTERS, both, strict=True)
                 ),
             ]
         )
-        for statement, both in found
+        for statement, both in checked
     ]
     detail += [f"{statement}.\n  - **{one.verdict}**. {one.text}" for statement, one in ablated]
     return [
-        f"Compared methods are those of the paper's main table: {figures.named(figures.compared)}. *{HOLDS}* and "
+        f"Compared methods are those of the paper's main table: {tables.named(tables.compared)}. *{HOLDS}* and "
         f"*{FAILS}* are beyond chance: the intervals leave no other reading. *{RATHER}* and *{HARDLY}* are what the "
         "figures say, and other cases or seeds could have said otherwise.",
         markdown(rows),
@@ -180,74 +180,74 @@ def _claims(figures: StudyTables) -> list[str]:
     ]
 
 
-def _one_or_ten(figures: StudyTables) -> list[str]:
+def _one_or_ten(tables: StudyTables) -> list[str]:
     """The paper's main row is one run, its full objective the mean of ten: which of them is ours like?"""
-    full = {metric: figures.of("objective", metric=metric)["full"] for metric in figures.tables["objective"]["metric"]}
+    full = {metric: tables.of("objective", metric=metric)["full"] for metric in tables["objective"]["metric"]}
     rows, nearer = [["metric", "ours", "the paper's one run", "the paper's mean of ten"]], []
     for metric in ("Acc", "F1", "MCC", "Defer", "ClinicalCost", "ExpertCost", "TotalCost"):
-        ours = figures.of("overall", metric=metric)[PAPER_RUN]
+        ours = tables.of("overall", metric=metric)[PAPER_RUN]
         mean = full["DeferHard" if metric == "Defer" else metric].published
         if metric == "TotalCost":  # not printed, but its two parts are
             mean = full["ClinicalCost"].published + full["ExpertCost"].published
         rows.append([metric, cell(ours), brief(ours.published), brief(mean)])
         nearer += [metric] if abs(ours.value - mean) < abs(ours.value - ours.published) else []
-    ours = figures.of("overall", metric="TotalCost")[PAPER_RUN]
-    reach = _one_run(ours, figures.seeds)
+    ours = tables.of("overall", metric="TotalCost")[PAPER_RUN]
+    reach = _one_run(ours, tables.seeds)
     where = "below" if ours.published < ours.value - reach else "above" if ours.published > ours.value + reach else "in"
     return [
         "The paper's main table shows one run of its router; the full objective of its ablations, which is the same "
         "configuration, is the mean of ten.",
         markdown(rows),
-        f"{figures.titles[PAPER_RUN]} is nearer to the mean of ten in {len(nearer)} of {len(rows) - 1} metrics"
+        f"{tables.titles[PAPER_RUN]} is nearer to the mean of ten in {len(nearer)} of {len(rows) - 1} metrics"
         f"{f' ({listed(nearer)})' if nearer else ''}, and to the one run in the others. Another run of ours would cost "
         f"{ours.value - reach:.3f} to {ours.value + reach:.3f} in total; the printed {ours.published:.3f} lies {where} "
         "that range.",
     ]
 
 
-def _ours(figures: StudyTables) -> str:
+def _ours(tables: StudyTables) -> str:
     """The two routers against each other, and the cheapest of all."""
     paper, studio = ROUTERS
-    more = {metric: figures.of("paired", reference=paper, metric=metric)[studio] for metric in ("TotalCost", "F1")}
-    total = figures.of("overall", metric="TotalCost")
-    deployable = dict.fromkeys(figures.tables["tradeoff"]["method"])
+    more = {metric: tables.of("paired", reference=paper, metric=metric)[studio] for metric in ("TotalCost", "F1")}
+    total = tables.of("overall", metric="TotalCost")
+    deployable = dict.fromkeys(tables["tradeoff"]["method"])
     least = min(deployable, key=lambda name: total[name].value)
-    told = ", ".join(f"{metric} {change}" for metric, change in more.items())
+    changes = ", ".join(f"{metric} {change}" for metric, change in more.items())
     return (
-        f"{figures.titles[studio]} less {figures.titles[paper]}: {told}. The cheapest of the {len(deployable)} that "
-        f"can be deployed is {figures.titles[least]}, at {brief(total[least].value)}."
+        f"{tables.titles[studio]} less {tables.titles[paper]}: {changes}. The cheapest of the {len(deployable)} that "
+        f"can be deployed is {tables.titles[least]}, at {brief(total[least].value)}."
     )
 
 
-def agreement(figures: StudyTables, table: str) -> str:
-    """How many figures of a table are the printed ones, as far as seeds can tell, and where the others are."""
-    rows = figures.tables[table].dropna(subset=["published"])
+def agreement(tables: StudyTables, table: str) -> str:
+    """How many numbers of a table are the printed ones, as far as seeds can tell, and where the others are."""
+    rows = tables[table].dropna(subset=["published"])
     counts: dict[str, list[bool]] = {}
     apart: dict[str, list[tuple[float, str]]] = {}
     for row in rows.to_dict("records"):
         ours = Estimate(row["value"], row["low"], row["high"], row["sd"], row["published"])
         if np.isnan(ours.value):
             continue
-        same = abs(ours.value - ours.published) <= LAST_DIGIT + _allowance(ours, row["published_sd"], figures.seeds)
+        same = abs(ours.value - ours.published) <= LAST_DIGIT + _allowance(ours, row["published_sd"], tables.seeds)
         counts.setdefault(row["title"], []).append(same)
         if not same:
-            where = f" in {figures.cohorts[row['cohort']]}" if row["cohort"] in figures.cohorts else ""
+            where = f" in {tables.cohorts[row['cohort']]}" if row["cohort"] in tables.cohorts else ""
             share = abs(ours.value - ours.published) / max(abs(ours.published), LAST_DIGIT)
-            told = f"{row['metric']}{where} {brief(ours.value)} against {brief(ours.published)}"
-            apart.setdefault(row["title"], []).append((share, told))
+            pair = f"{row['metric']}{where} {brief(ours.value)} against {brief(ours.published)}"
+            apart.setdefault(row["title"], []).append((share, pair))
     if not counts:
         return "The paper prints none of these figures."
     alike, all_of = sum(map(sum, counts.values())), sum(map(len, counts.values()))
-    told = f"Of {all_of} figures the paper prints, ours agree in {alike}, as far as the spread over seeds can tell."
+    counted = f"Of {all_of} figures the paper prints, ours agree in {alike}, as far as the spread over seeds can tell."
     parts = []
     for title, departures in apart.items():
         furthest = [words for _, words in sorted(departures, reverse=True)[:FURTHEST]]
         parts.append(f"{title}: {sum(counts[title])} of {len(counts[title])} agree; furthest apart {listed(furthest)}.")
-    return " ".join([told, *parts])
+    return " ".join([counted, *parts])
 
 
 def _allowance(ours: Estimate, published_sd: float, seeds: int) -> float:
-    """How far a printed figure may be from ours by the luck of seeds: that of one run, or a mean of several."""
+    """How far a printed number may be from ours by the luck of seeds: that of one run, or a mean of several."""
     if np.isnan(published_sd):
         return _one_run(ours, seeds)
     spread = np.sqrt(np.nan_to_num(ours.sd) ** 2 / seeds + published_sd**2 / PAPER_SEEDS)

@@ -1,4 +1,4 @@
-"""Resplits, new cohorts and promises as people read them: rows of words and sentences, all from the tables' figures."""
+"""Resplits, new cohorts and promises as people read them: rows of words and sentences that follow from the tables."""
 
 from __future__ import annotations
 
@@ -29,99 +29,99 @@ ASSUMPTION = (
 )
 
 
-def resplit_rows(figures: StudyTables) -> Rows:
+def resplit_rows(tables: StudyTables) -> Rows:
     """REPORTED of every method, mean ± sd over its resplits, the cheapest first."""
-    told = records(figures.tables["resplits"], ("method", "metric"), cohort=ALL)
+    cells = records(tables["resplits"], ("method", "metric"), cohort=ALL)
     body = [
-        [row["title"], str(row["n"]), *(spread(told[row["method"], metric]) for metric in REPORTED)]
-        for row in _by_cost(figures.tables["resplits"], cohort=ALL)
+        [row["title"], str(row["n"]), *(spread(cells[row["method"], metric]) for metric in REPORTED)]
+        for row in _by_cost(tables["resplits"], cohort=ALL)
     ]
     return [["method", "resplits", *REPORTED], *body]
 
 
-def rival_rows(figures: StudyTables) -> Rows:
+def rival_rows(tables: StudyTables) -> Rows:
     """What every method has more than the reference, and how often it is dearer."""
-    rows = figures.tables["rivals"].rename(columns={"difference": "value"})
-    told = records(rows, ("method", "metric"))
+    rows = tables["rivals"].rename(columns={"difference": "value"})
+    cells = records(rows, ("method", "metric"))
     body = [
-        [row["title"], *(_interval(told[row["method"], metric]) for metric in SHOWN_RIVALS), f"{row['won']:.0%}"]
+        [row["title"], *(_interval(cells[row["method"], metric]) for metric in SHOWN_RIVALS), f"{row['won']:.0%}"]
         for row in _by_cost(rows)
     ]
     return [["method", *SHOWN_RIVALS, "dearer in"], *body]
 
 
-def transfer_rows(figures: StudyTables) -> Rows:
+def transfer_rows(tables: StudyTables) -> Rows:
     """Total cost of every method in each cohort when it is new, and what that is more than when it is known."""
-    told = records(figures.tables["transfer"], ("method", "cohort"), metric=COST)
-    keys = list(dict.fromkeys(key for _, key in told))
-    heads = [part for key in keys for part in (f"{figures.cohorts[key]} new", "more than known")]
+    cells = records(tables["transfer"], ("method", "cohort"), metric=COST)
+    keys = list(dict.fromkeys(key for _, key in cells))
+    heads = [part for key in keys for part in (f"{tables.cohorts[key]} new", "more than known")]
     body = [
-        [figures.titles[method], str(told[method, keys[0]]["n"]),
-         *(part for key in keys for part in _new(told[method, key]))]
-        for method in dict.fromkeys(method for method, _ in told)
+        [tables.titles[method], str(cells[method, keys[0]]["n"]),
+         *(part for key in keys for part in _new(cells[method, key]))]
+        for method in dict.fromkeys(method for method, _ in cells)
     ]  # fmt: skip
     return [["method", "resplits", *heads], *body]
 
 
-def recalibration_rows(figures: StudyTables) -> Rows:
+def recalibration_rows(tables: StudyTables) -> Rows:
     """From how many labelled cases of a new cohort on a method pays."""
     body = []
-    for method, cohort, rows in curves(figures.tables["recalibration"]):
+    for method, cohort, rows in curves(tables["recalibration"]):
         cost = dict(zip(rows["local"].tolist(), rows["value"].tolist(), strict=True))
         cells = [f"{cost[0]:.3f}", f"{cost[max(cost)]:.3f} ({max(cost)})"]
         cells += [pays_from(rows, "less_ai"), pays_from(rows, "less_none")]
-        body.append([figures.titles[method], figures.cohorts[cohort], *cells])
+        body.append([tables.titles[method], tables.cohorts[cohort], *cells])
     heads = ["cost with no local case", "with all", "cheaper than the AI from", "cheaper than with none from"]
     return [["method", "new cohort", *heads], *body]
 
 
-def guarantee_rows(figures: StudyTables) -> Rows:
+def guarantee_rows(tables: StudyTables) -> Rows:
     """What can be promised of the routers and the AI in each cohort, for each level."""
-    rows = figures.tables["guarantee"]
+    rows = tables["guarantee"]
     rows = rows[rows["method"].isin([PLUS, *ROUTERS, AI])]
-    told = records(rows, ("method", "cohort", "among", "level"))
-    kinds = list(dict.fromkeys((among, level) for _, _, among, level in told))
+    promises = records(rows, ("method", "cohort", "among", "level"))
+    kinds = list(dict.fromkeys((among, level) for _, _, among, level in promises))
     body = [
-        [figures.titles[method], figures.cohorts[cohort], *(_promised(told[method, cohort, *kind]) for kind in kinds)]
-        for method, cohort in dict.fromkeys((method, cohort) for method, cohort, _, _ in told)
+        [tables.titles[method], tables.cohorts[cohort], *(_promised(promises[method, cohort, *kind]) for kind in kinds)]
+        for method, cohort in dict.fromkeys((method, cohort) for method, cohort, _, _ in promises)
     ]
     return [["method", "cohort", *(f"{level:.0%} of {among}" for among, level in kinds)], *body]
 
 
-def resplit_words(figures: StudyTables) -> str:
+def resplit_words(tables: StudyTables) -> str:
     """Who is cheapest over resplits, and whom the reference is ahead of."""
-    first = _by_cost(figures.tables["resplits"], cohort=ALL)[0]
-    deferred = records(figures.tables["resplits"], ("method",), cohort=ALL, metric="Defer")[first["method"],]
-    rivals = list(records(figures.tables["rivals"], ("method",), metric=COST).values())
+    first = _by_cost(tables["resplits"], cohort=ALL)[0]
+    deferred = records(tables["resplits"], ("method",), cohort=ALL, metric="Defer")[first["method"],]
+    rivals = list(records(tables["rivals"], ("method",), metric=COST).values())
     dearer, cheaper = (sum(row["low"] > 0 for row in rivals), sum(row["high"] < 0 for row in rivals))
     return (
         f"Over {first['n']} resplits {first['title']} costs the least: {spread(first)}, with {deferred['value']:.1%} "
         f"of cases deferred. Of {len(rivals)} other methods {dearer} are dearer than "
-        f"{figures.titles[rivals[0]['reference']]} beyond chance, and {cheaper} cheaper."
+        f"{tables.titles[rivals[0]['reference']]} beyond chance, and {cheaper} cheaper."
     )
 
 
-def transfer_words(figures: StudyTables) -> str:
+def transfer_words(tables: StudyTables) -> str:
     """What a new cohort does to methods, and whether anybody is sent to readers nobody knows."""
     parts = []
-    for cohort in dict.fromkeys(figures.tables["transfer"]["cohort"]):
-        costs = _by_cost(figures.tables["transfer"], cohort=cohort)
+    for cohort in dict.fromkeys(tables["transfer"]["cohort"]):
+        costs = _by_cost(tables["transfer"], cohort=cohort)
         alone = next(row["value"] for row in costs if row["method"] == AI)
         others = [row for row in costs if row["method"] != AI]
         cheaper = sum(row["value"] < alone for row in others)
         parts.append(
-            f"with {figures.cohorts[cohort]} new, {cheaper} of {len(others)} methods cost less than the AI alone "
+            f"with {tables.cohorts[cohort]} new, {cheaper} of {len(others)} methods cost less than the AI alone "
             f"({alone:.3f}), {others[0]['title']} the least ({spread(others[0])}, {others[0]['known']:.3f} when known)"
         )
-    strangers = max(row["value"] for row in records(figures.tables["transfer"], None, metric=UNHEARD).values())
+    strangers = max(row["value"] for row in records(tables["transfer"], None, metric=UNHEARD).values())
     heard = "Every reader had been heard in another cohort."
     unheard = f"Up to {strangers:.0%} of cases were sent to readers of whom nothing had been learned."
     return f"{sentence('; '.join(parts))} {unheard if strangers else heard}"
 
 
-def guarantee_words(figures: StudyTables) -> str:
+def guarantee_words(tables: StudyTables) -> str:
     """How many promises could be given, and how they fared."""
-    rows = figures.tables["guarantee"]
+    rows = tables["guarantee"]
     given = rows[rows["state"] == HOLDS]
     broken = int((given["rate"] > given["level"]).sum())
     shares = listed([f"{words} (*{name}*)" for name, words in AMONG.items()])
@@ -150,8 +150,8 @@ def records(rows: pd.DataFrame, by: Sequence[str] | None, **where: object) -> di
     """The rows in which columns have the given values, by other columns, or by their position."""
     for column, value in where.items():
         rows = rows[rows[column] == value]
-    found: list[Record] = [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
-    return {place if by is None else tuple(row[name] for name in by): row for place, row in enumerate(found)}
+    named: list[Record] = [{str(name): value for name, value in row.items()} for row in rows.to_dict("records")]
+    return {place if by is None else tuple(row[name] for name in by): row for place, row in enumerate(named)}
 
 
 def spread(row: Record) -> str:
@@ -160,8 +160,7 @@ def spread(row: Record) -> str:
 
 
 def _by_cost(rows: pd.DataFrame, **where: object) -> list[Record]:
-    found = records(rows, None, metric=COST, **where).values()
-    return sorted(found, key=lambda row: float(row["value"]))
+    return sorted(records(rows, None, metric=COST, **where).values(), key=lambda row: float(row["value"]))
 
 
 def _interval(row: Record) -> str:
@@ -172,9 +171,9 @@ def _new(row: Record) -> tuple[str, str]:
     return spread(row), _signed(Estimate(row["change"], row["change_low"], row["change_high"]))
 
 
-def _signed(told: Estimate) -> str:
+def _signed(difference: Estimate) -> str:
     """A difference with its interval; one resplit has none."""
-    return f"{told.value:+.3f}" if np.isnan(told.low) else str(told)
+    return f"{difference.value:+.3f}" if np.isnan(difference.low) else str(difference)
 
 
 def _promised(row: Record) -> str:
@@ -187,10 +186,10 @@ def _promised(row: Record) -> str:
 # ---------------------------------------------------------------------------------- what the regularisers buy
 
 
-def regularisers_buy(figures: StudyTables) -> str:
+def regularisers_buy(tables: StudyTables) -> str:
     """What GSDP and Rank-JS do to the readers' load and to clinical cost; tables needed: objective and effects."""
-    top, readers, cost = (figures.effect(WITHOUT, metric) for metric in ("Top1", "EffExp", "ClinicalCost"))
-    spread = figures.of("objective", metric="ClinicalCost")
+    top, readers, cost = (tables.effect(WITHOUT, metric) for metric in ("Top1", "EffExp", "ClinicalCost"))
+    spread = tables.of("objective", metric="ClinicalCost")
     sds = {"with both": spread["full"].sd, "without": spread[WITHOUT].sd}
     within = [
         f"{'within' if abs(cost.value) <= sd else 'above'} that of routers {name} ({decimal(sd)})"
@@ -201,7 +200,7 @@ def regularisers_buy(figures: StudyTables) -> str:
         f"points ({interval(100 * top.low, 100 * top.high, 1)}) and the number of effective readers {_moves(readers)} "
         f"by {decimal(abs(readers.value), 2)} ({interval(readers.low, readers.high, 2)}), while clinical cost "
         f"{_moves(cost)} by {decimal(abs(cost.value))} ({interval(cost.low, cost.high)}): against the standard "
-        f"deviation between seeds, {listed(within)}. {figures.seeds} seeds, all test cases, the paper's "
+        f"deviation between seeds, {listed(within)}. {tables.seeds} seeds, all test cases, the paper's "
         f"configuration; brackets hold 95{GAP}% intervals of differences, seed by seed."
     )
 

@@ -39,6 +39,10 @@ class StudyTables:
     tables: Mapping[str, pd.DataFrame]
     manifest: Manifest
 
+    def __getitem__(self, name: str) -> pd.DataFrame:
+        """One table, tidy."""
+        return self.tables[name]
+
     @cached_property
     def titles(self) -> dict[str, str]:
         """Each run's name as shown."""
@@ -50,7 +54,7 @@ class StudyTables:
     def compared(self) -> list[str]:
         """The runs of the methods the paper compares its router with."""
         printed = self.of("overall", metric="TotalCost").items()
-        return [name for name, told in printed if not np.isnan(told.published) and name != PAPER_RUN]
+        return [name for name, row in printed if not np.isnan(row.published) and name != PAPER_RUN]
 
     @cached_property
     def cohorts(self) -> dict[str, str]:
@@ -64,10 +68,10 @@ class StudyTables:
         return int(self.tables["objective"]["n"].max())
 
     def of(self, table: str, by: str = "method", **where: object) -> dict[str, Estimate]:
-        """The figures of a table in the rows where its columns have the given values, by run name or another column."""
+        """The estimates of a table where its columns have the given values, by run name or another column."""
         rows = self._by(table, tuple(where)).get(tuple(where.values()), [])
-        known = ("value", "low", "high", "sd", "published", "title")
-        return {str(row[by]): Estimate(**{name: row[name] for name in known if name in row}) for row in rows}
+        fields = ("value", "low", "high", "sd", "published", "title")
+        return {str(row[by]): Estimate(**{name: row[name] for name in fields if name in row}) for row in rows}
 
     def _by(self, table: str, columns: tuple[str, ...]) -> dict[tuple[object, ...], list[dict[Hashable, Any]]]:
         """The rows of a table by what stands in some of its columns, sorted once for all who look there."""

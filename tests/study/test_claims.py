@@ -1,4 +1,4 @@
-"""A verdict follows from the figures, whichever way they fall."""
+"""A verdict follows from the numbers, whichever way they fall."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_a_verdict_is_sure_only_where_every_interval_is(margins: Sequence[tuple[
     assert verdict([Estimate(*margin) for margin in margins]) == word
 
 
-# How the figures must fall for a claim to hold, or not to: `so` is 1 or -1.
+# How the numbers must fall for a claim to hold, or not to: `so` is 1 or -1.
 
 
 def cheapest(put: Put, router: str, so: int) -> None:
@@ -124,7 +124,7 @@ def budget_is_cheap(put: Put, router: str, so: int) -> None:
 
 
 def found(check: str, router: str, so: int, spread: float) -> str:
-    """The verdict once the figures are put where the claim says, or where it says not."""
+    """The verdict once the numbers are put where the claim says, or where it says not."""
     tables = {name: rows.copy() for name, rows in tiny_tables().items()}
 
     def put(table: str, value: float, **where: object) -> None:
@@ -157,18 +157,18 @@ def test_a_claim_holds_or_fails_with_the_figures_it_is_about(check: str) -> None
     [("n", 0.95, HOLDS), ("n", 0.94, RATHER), (0, 0.06, HARDLY), (0, 0.05, FAILS)],
 )
 def test_all_readers_are_beaten_or_not(wins: object, wins_all: float, word: str) -> None:
-    tables = tiny_tables()
-    rows = tables["wins"].assign(wins_all=wins_all, wins=tables["wins"]["n"] if wins == "n" else wins)
-    figures = StudyTables({**tables, "wins": rows}, few_cases().manifest)
-    assert claims.beats_every_reader(figures, PAPER_RUN).verdict == word
+    frames = tiny_tables()
+    rows = frames["wins"].assign(wins_all=wins_all, wins=frames["wins"]["n"] if wins == "n" else wins)
+    tables = StudyTables({**frames, "wins": rows}, few_cases().manifest)
+    assert claims.beats_every_reader(tables, PAPER_RUN).verdict == word
 
 
 def test_the_text_says_what_the_tables_say() -> None:
-    figures = StudyTables(tiny_tables(), few_cases().manifest)
-    total = figures.of("overall", metric="TotalCost")
-    text = claims.cheapest(figures, PAPER_RUN).text
+    tables = StudyTables(tiny_tables(), few_cases().manifest)
+    total = tables.of("overall", metric="TotalCost")
+    text = claims.cheapest(tables, PAPER_RUN).text
     assert text.startswith(f"TotalCost {total[PAPER_RUN].value:.3f}, ")
-    assert all(figures.titles[name] in text for name in figures.compared)
-    assert figures.compared == ["ai", "mao", "keswani"]
+    assert all(tables.titles[name] in text for name in tables.compared)
+    assert tables.compared == ["ai", "mao", "keswani"]
     wins = tiny_tables()["wins"].set_index("method").loc[PAPER_RUN]
-    assert f"Ahead in {wins['wins']} of 12 pairings" in claims.beats_every_reader(figures, PAPER_RUN).text
+    assert f"Ahead in {wins['wins']} of 12 pairings" in claims.beats_every_reader(tables, PAPER_RUN).text

@@ -47,13 +47,13 @@ def test_it_is_told_beside_routers_trained_for_a_budget():
             for metric, value in (("DeferHard", rate), ("ClinicalCost", clinical), ("TotalCost", total))
         ]
     )
-    figures = StudyTables({"live": live, "budget": budget}, made_up_manifest(2))
-    heads, clinical, total = live_rows(figures)
+    tables = StudyTables({"live": live, "budget": budget}, made_up_manifest(2))
+    heads, clinical, total = live_rows(tables)
     assert heads == ["run", "cost", *(f"{rate:.0%} sent" for rate in READ)]
     assert clinical[:2] == ["Mine", "clinical"]
     assert clinical[2 + READ.index(0.4)] == "0.150"
     assert total[2 + READ.index(0.4)] == "0.250"
-    words = live_words(figures)
+    words = live_words(tables)
     assert "no higher clinical cost than 1 of them and no higher total cost than 1" in words
     assert "al30 at 30.0% 0.175 against 0.180, al50 at 50.0% 0.125 against 0.100" in words
     assert "its clinical cost is 0.141, against 0.125 of routers trained for it" in words

@@ -9,7 +9,16 @@ from toy import toy_problem
 from mpd2.core.policy import NOBODY, Decisions
 from mpd2.evaluation.metrics import evaluate
 from mpd2.methods.plus.method import Plus
-from mpd2.study.plus_ablation import FIGURES, OVERRULED, RELABELLED, VARIANTS, figures_of, overruled, variants, weighed
+from mpd2.study.plus_ablation import (
+    MEASURES,
+    OVERRULED,
+    RELABELLED,
+    VARIANTS,
+    estimates_of,
+    overruled,
+    variants,
+    weighed,
+)
 
 COHORT = toy_problem(600).cohort
 COSTS = COHORT.manifest.default_costs()
@@ -20,7 +29,7 @@ def test_the_parts_are_weighed_on_val_and_only_operating_points_are_read_on_test
     rows = variants(RUN, COHORT, COSTS)
     assert set(rows.query("split == 'test'")["title"]) == {"MPD²+", "MPD²+, thorough"}
     assert set(rows.query("split == 'val'")["title"]) == {variant.title for variant in VARIANTS.values()}
-    assert rows.groupby("method")["metric"].apply(tuple).map(lambda told: told == FIGURES).all()
+    assert rows.groupby("method")["metric"].apply(tuple).map(lambda told: told == MEASURES).all()
 
 
 def test_the_figures_are_those_of_the_decisions_under_the_costs_as_they_are() -> None:
@@ -48,9 +57,9 @@ def test_a_reader_is_overruled_where_the_label_is_not_that_readers_word() -> Non
     sent, against = overruled(made, cases)
     assert sent.tolist() == [[True, True, True, False]]
     assert against.tolist() == [[False, True, bool(first[2] != second[2]), False]]
-    figures = dict(zip(FIGURES, figures_of(made, cases, COSTS, np.ones((3, 4)))["value"], strict=True))
-    assert figures[OVERRULED] == pytest.approx(against.sum() / 3)
-    assert figures[RELABELLED] == 1.0
+    measures = dict(zip(MEASURES, estimates_of(made, cases, COSTS, np.ones((3, 4)))["value"], strict=True))
+    assert measures[OVERRULED] == pytest.approx(against.sum() / 3)
+    assert measures[RELABELLED] == 1.0
 
 
 def test_errors_weigh_more_and_fees_what_they_did() -> None:

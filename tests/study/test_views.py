@@ -11,15 +11,15 @@ from mpd2.study.tables import StudyTables
 from mpd2.study.views import PRINTED, VIEWS, view
 
 
-def figures(*names: str) -> StudyTables:
-    tables = tiny_tables()
-    return StudyTables({name: tables[name] for name in names or tables}, few_cases().manifest)
+def tables(*names: str) -> StudyTables:
+    frames = tiny_tables()
+    return StudyTables({name: frames[name] for name in names or frames}, few_cases().manifest)
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_view_needs_its_own_table_alone_and_is_a_rectangle(name: str) -> None:
-    rows = view(name, figures(name))
-    assert rows == view(name, figures())
+    rows = view(name, tables(name))
+    assert rows == view(name, tables())
     assert len(rows) > 1
     assert {len(row) for row in rows} == {len(rows[0])}
     assert all(cell and "nan" not in cell for row in rows for cell in row)
@@ -30,29 +30,29 @@ def test_every_table_has_a_view() -> None:
 
 
 def test_ours_stands_above_what_the_paper_prints() -> None:
-    rows = view("overall", figures())
+    rows = view("overall", tables())
     titles = [row[0] for row in rows]
     ours, printed = rows[titles.index("Mao two-stage")], rows[titles.index("Mao two-stage") + 1]
     assert printed[0] == PRINTED
     assert printed[rows[0].index("TotalCost")] == "0.211"
-    told = figures().of("overall", metric="TotalCost")["mao"]
+    told = tables().of("overall", metric="TotalCost")["mao"]
     assert ours[rows[0].index("TotalCost")].startswith(brief(told.value))
     assert titles[titles.index("Random reader") + 1] != PRINTED
     assert sum(title == PRINTED for title in titles) == 4
 
 
 def test_a_router_is_not_compared_with_itself() -> None:
-    rows = view("paired", figures())
+    rows = view("paired", tables())
     itself = {row[0]: row[1:] for row in rows[1:]}
     assert itself["MPD² (paper)"][:2] == [NOTHING, NOTHING]
     assert NOTHING not in itself["MPD² (paper)"][2:] + itself["AI only"]
 
 
 def test_the_curve_begins_with_the_ai_unless_recalibrated_and_ends_where_all_are_deferred() -> None:
-    rows = {row[0]: row for row in view("deferral", figures())}
-    alone = figures().of("overall", metric="TotalCost")["ai"].value
+    rows = {row[0]: row for row in view("deferral", tables())}
+    alone = tables().of("overall", metric="TotalCost")["ai"].value
     recalibrated = float(rows.pop("MPD²+")[1])
     assert recalibrated != alone
     assert all(row[1] == brief(alone) for title, row in rows.items() if title != "method")
-    always = figures().tables["deferral"].query("metric == 'TotalCost' and method == 'mao'")["value"].iloc[-1]
+    always = tables()["deferral"].query("metric == 'TotalCost' and method == 'mao'")["value"].iloc[-1]
     assert rows["Mao two-stage"][-2] == brief(always)

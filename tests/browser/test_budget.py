@@ -39,7 +39,7 @@ def slider(page):
 
 
 def sent(page):
-    return page.get_by_role("group", name="Share deferred").locator(".value")
+    return page.get_by_role("group", name="Share sent").locator(".value")
 
 
 def cards(page):

@@ -34,12 +34,19 @@ def test_it_opens_under_its_question(about):
 
 def test_the_picture_of_the_method_is_told_in_words_too(about):
     (picture,) = about.get("image")
-    assert "share for each reader" in str(picture.proto)
+    assert "share for each available reader" in str(picture.proto)
 
 
 def test_every_word_of_the_glossary_is_there(part):
     shown = part("glossary").table[0].value["Meaning"].to_dict()
     assert shown == glossary.glossary(store.cohort().manifest.default_costs())
+
+
+@pytest.mark.parametrize("word", ["Sent", "Kept", "Asked", "Missed", "False alarm", "Reader"])
+def test_the_words_of_the_clinic_have_one_meaning_each(part, word):
+    shown = part("glossary").table[0].value["Meaning"]
+    assert shown.index.is_unique
+    assert shown[word].endswith(".")
 
 
 def test_version_and_table_are_named(part):
@@ -56,7 +63,7 @@ def test_every_cohort_is_credited_and_its_readings_named(part):
 def test_the_model_card_is_that_of_the_active_run(part):
     card = part("card", run="ai").table[0].value["Active run"]
     assert card["Run"] == "AI only"
-    assert f"by the {store.run('ai').rule} rule" in card["Decides"]
+    assert f"by the {store.run('ai').rule} rule" in card["Chooses among"]
 
 
 @pytest.mark.parametrize("key", ["method", "glossary", "card", "data", "numbers", "sources"])

@@ -54,7 +54,7 @@ def test_it_opens_at_the_runs_own_rate(budget):
     own = store.evidence(VAL).outcomes["studio"]
     shown = numbers(budget)
     assert list(shown) == [
-        "Total cost", "Clinical cost", "Expert cost", "Share deferred", "F1", "MCC", "Sensitivity", "Soft deferral",
+        "Total cost", "Clinical cost", "Expert cost", "Share sent", "F1", "MCC", "Sensitivity", "Soft deferral",
     ]  # fmt: skip
     assert shown["Soft deferral"] == f"{100 * own.policy.defer.mean():.1f}\xa0%"
     assert changes(budget) == ["no change"] * 8
@@ -64,7 +64,7 @@ def test_the_slider_moves_every_number_and_the_link(budget):
     before = numbers(budget)
     budget.slider(key="budget_plain").set_value(10.0).run()
     assert not budget.exception
-    assert numbers(budget)["Share deferred"] == f"{100 * 89 / 885:.1f}\xa0%"
+    assert numbers(budget)["Share sent"] == f"{100 * 89 / 885:.1f}\xa0%"
     assert numbers(budget)["Total cost"] != before["Total cost"]
     assert budget.query_params["budget"] == "0.1"
     assert all(text.startswith("Δ ") for text in changes(budget))
@@ -138,7 +138,7 @@ def test_a_kind_of_day_sets_the_limits_and_reset_lifts_them(budget):
     assert not budget.exception
     assert budget.session_state["budget_course"].now.limits.capacity
     press(budget, "Screening camp")
-    assert numbers(budget)["Share deferred"] == "20.0\xa0%"
+    assert numbers(budget)["Share sent"] == "20.0\xa0%"
     press(budget, "Reset")
     assert budget.session_state["budget_course"].now == state.usual()
 
@@ -157,7 +157,7 @@ def test_other_costs_can_be_counted_by_and_routed_for(budget):
     before = numbers(budget)
     budget.number_input(key="budget_missed").set_value(8.0).run()
     counted = numbers(budget)
-    assert counted["Share deferred"] == before["Share deferred"]
+    assert counted["Share sent"] == before["Share sent"]
     assert counted["Clinical cost"] != before["Clinical cost"]
     assert any("train a run for these costs" in text.value for text in budget.caption)
     budget.toggle(key="budget_for").set_value(True).run()
@@ -184,7 +184,7 @@ def test_a_setting_kept_stands_beside_the_next_one(budget):
     press(budget, "Keep this as A")
     budget.slider(key="budget_plain").set_value(5.0).run()
     rows = table(budget, "second").set_index("metric")
-    assert rows.loc["share deferred", "difference"] < 0
+    assert rows.loc["share sent", "difference"] < 0
     assert rows.loc["total cost", "low"] <= rows.loc["total cost", "difference"] <= rows.loc["total cost", "high"]
     press(budget, "Go back to A")
     assert budget.session_state["budget_course"].now == state.usual()

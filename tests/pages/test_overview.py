@@ -113,7 +113,7 @@ def test_ties_follow_the_pairs_and_not_the_interval_of_the_best(overview):
 def test_best_single_reader_says_where_it_is_the_ai(open_page):
     page = open_page("overview", view="cohorts")
     methods = table(page).set_index("Method")
-    assert methods.at["Best single reader †", "REFUGE share deferred"] == 0
+    assert methods.at["Best single reader †", "REFUGE share sent"] == 0
     notes = [caption.value for caption in page.caption if caption.value.startswith("†")]
     assert notes == [
         "† Best single reader: in REFUGE the AI decides every case, because the only reader it asks, Chákṣu 4, has "
@@ -161,7 +161,7 @@ def test_one_cohort_has_all_its_metrics(overview):
     overview.segmented_control(key="view").set_value("cohorts").run()
     beside = list(table(overview))
     overview.pills(key="cohort-cohorts").set_value("origa").run()
-    assert beside[1:4] == ["REFUGE total cost", "REFUGE share deferred", "REFUGE F1"]
+    assert beside[1:4] == ["REFUGE total cost", "REFUGE share sent", "REFUGE F1"]
     assert "Accuracy" in table(overview)
 
 

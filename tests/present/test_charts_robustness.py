@@ -78,4 +78,4 @@ def test_a_share_ends_at_all_cases() -> None:
     picture = read(robustness.resplits(rows, "Defer", "studio"))
     ends = [end for span in picture.panel.spans(picture.panel.of("rule")).values() for end in span]
     assert (min(ends), max(ends)) == pytest.approx((0, 1))
-    assert "Intervals are cut at 0 and 1: share deferred cannot be lower or higher." in picture.titles
+    assert "Intervals are cut at 0 and 1: share sent cannot be lower or higher." in picture.titles

@@ -2,20 +2,22 @@
 
 METHOD_ALT = (
     "From a photograph come the AI's answer, two risk signals and the shape of the optic disc. The router turns them "
-    "into a chance to ask somebody and a share for each reader who is there. The final answer is the AI's or that "
+    "into a probability of asking a reader and a share for each available reader. The final answer is the AI's or that "
     "reader's."
 )
 METHOD = """
-1. **A frozen AI has already read the photograph.** It says glaucoma or not, and how sure it is. It is not retrained.
-2. **Two things say how far to trust it:** how unlike its training images the photograph looks, and how poor it is. The
-   shape of the optic disc is a second opinion that does not come from the AI.
-3. **The router answers two questions.** Should somebody look as well? If so, who of those on hand? A reader who is
-   away gets no share at all, in training as in use.
+1. **An AI has already read the photograph.** It answers glaucoma or healthy, and says how sure it is. It is not
+   retrained.
+2. **Two signals say how far to trust it:** how unlike its training images the photograph is, and how poor its quality
+   is. The shape of the optic disc is a second opinion that does not come from the AI.
+3. **The router answers two questions.** Should a reader be asked? If so, which of those available? A reader who is
+   away is never asked, neither in training nor in use.
 4. **It learns from costs.** A missed glaucoma costs most, a false alarm less, and a reader's time something. Asking
-   pays where a reader's expected errors and fee are below the AI's expected errors.
-5. **Three terms keep it usable.** GSDP pulls each kind of case towards readers who make few costly errors on it;
-   Rank-JS keeps a kind of case from resting on one reader alone; the budget limits the share of cases sent.
-6. **Several routers are trained from different seeds.** A figure is their mean, and a case's page says how many agree.
+   pays where a reader's expected errors and fee cost less than the AI's expected errors.
+5. **Three terms keep it usable.** GSDP favours, for each kind of case, readers who make few costly errors on it;
+   Rank-JS keeps any kind of case from depending on one reader; the budget limits the share of cases sent.
+6. **Several models are trained from different seeds.** A number is their mean, and the page of a case says how many of
+   them agree.
 """
 OBJECTIVE = r"""
 \begin{aligned}\min_\theta\;&\frac1N\sum_i\Big[(1-d_i)\,C_i^{\mathrm{ai}}
@@ -24,39 +26,41 @@ OBJECTIVE = r"""
 +\lambda_{\mathrm{def}}(\bar d-\rho)+\tfrac{\mu}{2}[\bar d-\rho]_+^2\end{aligned}
 """
 OBJECTIVE_WORDS = (
-    "What training makes small: expected cost of errors and fees, the two regularisers, and the excess over the "
-    "budget. d is the chance to defer, q the share of each reader, C the cost of errors, κ a fee, ρ the budget."
+    "What training minimises: expected cost of errors and fees, the two regularisers, and the excess over the budget. "
+    "d is the probability of sending a case, q the share of each reader, C the cost of errors, κ a fee, ρ the budget."
 )
 
 INTENDED_USE = """
-**Meant for** research on when an AI should hand a case to a person, and for planning and criticising such a service.
+**Intended for** research on when an AI should hand a case to a person, and for planning and reviewing such a service.
 
-**Not meant for** diagnosing, treating or triaging a person. It is not a medical device, nothing was tried on patients,
-and no regulator has seen it.
+**Not intended for** diagnosis, treatment or triage of a patient. It is not a medical device, it has not been tried on
+patients, and no regulator has reviewed it.
 
-**People who should look at it** before anything like it is used: those who read, those who are read, and those who pay.
+**Who should review it** before anything like it is used: those who read, those who are examined, and those who pay.
 """
-LIMITS = """
-- Truth and readings are tied, as the datasheet says. Readers, and committees above all, look better here than they
-  would in a clinic.
+LIMITATIONS = """
+- Readers' answers come from different sources: {origins}. Only real ones were given by people who looked at the image.
+- Truth and readers' answers are not independent, as the datasheet says. Readers, and committees above all, look better
+  here than they would in a clinic.
 - The AI was trained on one cohort alone. One of its risk signals was fitted on the images it then scored, and nearly
-  names the cohort.
-- A router knows the readers it was trained with. A new reader, another camera or another population needs new readings.
-- Errors cost the same for everybody here. Age, other diseases and what a miss would lead to are not in the table.
+  identifies the cohort.
+- A run knows the readers it was trained with. A new reader, another camera or another population needs new readings.
+- Errors cost the same for every patient here. Age, other diseases and the consequences of a miss are not in the table.
 """
 
 NUMBERS = """
-- **Train, val, test.** Weights are fitted on train cases and everything is chosen on val; test is read once. The
-  splits are the published ones.
+- **Train, val, test.** Models are trained on train cases and everything is chosen on val; test is read once. The splits
+  are the published ones.
 - **Clinical cost** is the mean cost of wrong final answers, **expert cost** the mean fee of the readers asked, **total
   cost** their sum. All are per case and in one unit.
-- **Final answers are hard.** A soft policy becomes one action a case; the model card says by which rule.
+- **Decisions are definite.** A model gives probabilities; the rule named in the model card turns them into one
+  decision per case.
 - **Intervals** hold the middle 95 % of 2,000 resamples of the cases, drawn within each cohort with a fixed seed.
 - **Differences** between methods are taken on the same resamples, so what both find hard cancels out.
-- **± after a figure** is the standard deviation over seeds: how much depends on the luck of training.
+- **± after a number** is the standard deviation over seeds: how much depends on the luck of training.
 - **Ablations** take seeds as the unit and use Student's t.
 - **Rates of a few cases** have Wilson's interval. Below ten cases, trust the count more than the rate.
-- **Figures of the paper** stand beside ours only where the slice is the paper's own, every test case.
+- **Numbers of the paper** stand beside ours only on the paper's own slice: every test case.
 """
 
 LICENCES = """

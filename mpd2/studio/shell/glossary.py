@@ -8,23 +8,34 @@ from mpd2.evaluation.metrics import METRICS
 
 ACTIVE_RUN = "The trained method that every page is about. All other methods are shown beside it."
 COHORTS = "Where the photographs come from. None chosen means all."
-SPLIT = "Test was never used to choose anything; val was, so its figures are a little too good."
+SPLIT = "Test was never used to choose anything; val was, so its numbers are a little too good."
 
-INTERVAL = "95 % of 2,000 resamples of the cases, drawn within each cohort, give a figure in this range."
+INTERVAL = "95 % of 2,000 resamples of the cases, drawn within each cohort, give a number in this range."
 
 WORDS = {
-    "Deferral": "Sending a case to a human reader instead of letting the AI decide it alone.",
+    "Reader": "A person who reads the photograph, answers glaucoma or healthy, and is paid a fee.",
+    "Reading": "One answer of one reader about one case.",
+    "Asked": "A reader is asked if a case is sent to them. More than one reader may be asked about a case.",
+    "Sent": "A case is sent if at least one reader is asked about it. The literature says deferred.",
+    "Kept": "A case is kept if no reader is asked about it: the final answer comes without a reading.",
+    "Missed": "A case with glaucoma whose final answer is healthy.",
+    "False alarm": "A healthy case whose final answer is glaucoma.",
+    "Final answer": "Glaucoma or healthy, after all who are asked have answered.",
+    "Available": "A reader is available for a case if they have read it and are not away.",
+    "Run": "A trained method with all its models.",
+    "Model": "One trained copy of a method. Copies differ by the seed of training; numbers are their mean.",
+    "Slice": "The cases a page is about: a split, and the cohorts chosen.",
     "Interval": INTERVAL,
-    "GSDP": "A pull of each group's allocation towards readers with few costly errors, without forcing equal shares.",
-    "Rank-JS": "A penalty on sending almost everything of a kind to one reader.",
-    "Budget": "The largest share of cases that may be sent to readers.",
-    "vCDR, aCDR": "Cup-to-disc ratio, vertical and by area: how hollow the optic nerve head is.",
+    "GSDP": "A term of training that favours, for each kind of case, readers who make few costly errors on it.",
+    "Rank-JS": "A penalty on sending almost all cases of a kind to one reader.",
+    "Budget": "The largest share of cases that may be sent.",
+    "vCDR, aCDR": "Cup-to-disc ratio, vertical and by area: how excavated the optic nerve head is.",
     "ViM": "How unlike its training images a photograph looks to the AI; large is unlike.",
-    "Quality risk": "How poor the photograph is, 0 to 1. It ranks; it is not a probability.",
+    "Quality risk": "How poor the photograph is, 0 to 1. It ranks photographs; it is not a probability.",
     "Structural risk": "Probability of glaucoma from the cup-to-disc ratios alone.",
 }
 
-METRICS_IN_USE = ("ClinicalCost", "ExpertCost", "TotalCost", "F1", "MCC", "Sens", "Spec", "Top1", "NEff")
+METRICS_IN_USE = ("ClinicalCost", "ExpertCost", "TotalCost", "Defer", "F1", "MCC", "Sens", "Spec", "Top1", "NEff")
 
 
 def glossary(costs: Costs) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""A run tried out on somebody's own cases: read, routed and, where the answers are known, judged."""
+"""A run tried out on somebody's own cases: read, routed and, where the diagnosis is known, judged."""
 
 from __future__ import annotations
 
@@ -95,16 +95,16 @@ def judge(trial: Trial) -> pd.DataFrame:
     }
     evidence = Evidence(cases, cases.manifest.default_costs(), outcomes)
     weights = resample_weights(cases, resamples_for(len(cases)))
-    figures = tables.overall(evidence, weights)
+    metrics = tables.overall(evidence, weights)
     ends = ["metric", "value", "low", "high"]
-    run, ai = (figures.loc[figures["method"] == name, ends].set_index("metric") for name in (RUN, AI))
+    run, ai = (metrics.loc[metrics["method"] == name, ends].set_index("metric") for name in (RUN, AI))
     gain = tables.paired(evidence, AI, weights).set_index("metric")[["difference", "low", "high"]]
     gain = gain.rename(columns={"low": "difference_low", "high": "difference_high"})
     return run.join(ai.add_prefix("ai_")).join(gain).assign(n=len(cases)).reset_index()
 
 
-def told(judged: pd.DataFrame) -> pd.DataFrame:
-    """What `judge` found as words: metric, then the run, the AI and the difference, each with its interval."""
+def as_text(judged: pd.DataFrame) -> pd.DataFrame:
+    """The metrics of `judge` as text: metric, then the run, the AI and the difference, each with its interval."""
 
     def column(prefix: str, value: str, signed: bool = False) -> list[str]:
         ends = judged[[value, f"{prefix}low", f"{prefix}high"]].to_numpy(float)

@@ -89,17 +89,19 @@ def test_the_slides_are_about_the_slice(about):
 def test_a_sound_table_is_tried_out(visit):
     page = visit("your_data")
     upload(page, example_table(TABLE))
-    expect(page.get_by_text("Are they like the cases it has learned from?")).to_be_visible(timeout=60_000)
+    expect(page.get_by_text("Are they like the training cases?")).to_be_visible(timeout=60_000)
     settled(page).close()
 
 
 def test_a_broken_table_is_refused_with_the_place_of_every_fault(visit):
     page = visit("your_data")
     broken = pd.read_csv(StringIO(example_table(TABLE)), dtype=str)
-    broken.loc[2, "vCDR"] = "wide"
+    broken.loc[2, "vCDR"] = "http://x.test ![x](http://x.test)"
     upload(page, broken.to_csv(index=False))
-    expect(page.get_by_test_id("stAlert")).to_be_visible(timeout=60_000)
-    expect(page.get_by_text("Are they like the cases it has learned from?")).to_have_count(0)
+    alert = page.get_by_role("alert")
+    expect(alert).to_contain_text("row 4, column vCDR: found http://x.test ![x](http://x.test)", timeout=60_000)
+    expect(alert.locator("a, img")).to_have_count(0)
+    expect(page.get_by_text("Are they like the training cases?")).to_have_count(0)
     settled(page).close()
 
 

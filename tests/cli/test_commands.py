@@ -580,7 +580,7 @@ def test_a_small_study_is_small_and_lies_elsewhere(
     assert "give its own with --data" in capsys.readouterr().err
     small = study_of(parser().parse_args(["reproduce", "--small", "--table", str(table), "--data", str(tmp_path)]))
     assert (len(small.seeds), small.changes, len(small.plan.resplits)) == (2, {"training__epochs": 5}, 2)
-    assert set(CONTENDERS) - set(small.contenders) == {name for name in CONTENDERS if name.endswith("-plain")}
+    assert set(small.contenders) == set(CONTENDERS)
 
 
 # bench

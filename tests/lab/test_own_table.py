@@ -89,10 +89,10 @@ def test_one_case_alone_can_be_tried(run: Run, example: Cohort) -> None:
     assert own_table.sent_share(tried).startswith("100\N{NO-BREAK SPACE}% of cases")
 
 
-def test_figures_in_words_have_their_intervals_and_a_true_minus() -> None:
+def test_metrics_as_text_have_their_intervals_and_a_true_minus() -> None:
     row = {"metric": "TotalCost", "value": 0.2, "low": 0.1, "high": 0.3, "ai_value": np.nan, "ai_low": np.nan,
            "ai_high": np.nan, "difference": -0.1, "difference_low": -0.2, "difference_high": 0.05}  # fmt: skip
-    words = own_table.told(pd.DataFrame([row])).iloc[0]
+    words = own_table.as_text(pd.DataFrame([row])).iloc[0]
     assert words["run"] == "0.200 (0.100 to 0.300)"
     assert words["ai"] == "–"
     assert words["difference"] == "−0.100 (−0.200 to +0.050)"
@@ -140,7 +140,7 @@ def test_a_small_parquet_file_that_unpacks_to_a_huge_table_is_refused(
         own_table.read_own(data, "a.parquet", benchmark.manifest)
 
 
-def test_hostile_cells_are_told_as_text_and_cut_short(benchmark: Cohort) -> None:
+def test_hostile_cells_are_quoted_as_text_and_cut_short(benchmark: Cohort) -> None:
     rows = own_table.example_table(TABLE).splitlines()[:3]
     cells = rows[1].split(",")
     cells[rows[0].split(",").index("vCDR")] = "=cmd|' /C calc'!A0" + "<script>" * 50

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pandas as pd
@@ -9,63 +10,83 @@ import streamlit as st
 
 from mpd2.core.manifest import Manifest
 
+TOPICS = {
+    "shift": "Are they like the training cases?",
+    "accuracy": "Would it have been right?",
+    "decisions": "Who would read what?",
+}
+
 INTRO = (
-    "Upload a table of your own cases to see how they differ from the cases the router has learned from, whom it "
-    "would ask, and, where you know the answers, what that would have cost. The active run of the sidebar is applied; "
-    "cohorts and split of the sidebar play no part here."
+    "Upload a table of your own cases. You see whether they are like the cases that the active run was trained on, "
+    "which reader each of them would be sent to and, where you know the diagnosis, how good the answers would have "
+    "been. Cohorts and split of the sidebar do not apply here."
 )
 PRIVACY = (
-    "The table stays in this visit's memory and is let go when you remove it, or minutes after you close the page. It "
-    "is not stored, not logged and not shared. Leave out names and dates of birth all the same: only the columns "
-    "listed above are read."
+    "Your table is kept in memory for this visit only. It is not stored, logged or shared, and it is gone when you "
+    "remove it or a few minutes after you close the page. Please leave out names and dates of birth all the same."
 )
-UPLOAD = "One row a case, comma-separated and UTF-8, or Parquet. At most 20 MB and 20,000 cases."
-TEMPLATE = "An empty table with every column the page can read."
-EXAMPLE = "Some validation cases of the benchmark in the form the page reads, to see what happens."
+UPLOAD = (
+    "One row for each case, as CSV (UTF-8, with commas, or with semicolons and decimal commas) or Parquet. At most "
+    "20 MB and 20,000 cases."
+)
+TEMPLATE = "Download an empty table with every column the page can read."
+EXAMPLE = "Download some validation cases of the benchmark, to try the page with."
 
 COLUMNS = {
     "case_id": ("yes", "Any text of up to 100 characters, different in every row."),
-    "cohort": ("no", "{cohorts}, or a name of your own, which counts as other. The router does not look at it."),
+    "cohort": ("no", "{cohorts}, or a name of your own, which counts as other. No decision depends on it."),
     "logit_0, logit_1": ("yes", "The classifier's two raw outputs, for healthy and for glaucoma."),
     "vim_risk_z": ("yes", "How unlike its training images the photograph looks to the classifier."),
     "quality_risk": ("yes", "How poor the photograph is, 0 to 1."),
     "vCDR, aCDR": ("yes", "Cup-to-disc ratio, vertical and by area, 0 to 1."),
-    "{readers}": ("one of the two", "A reader's word, 0 or 1; empty where they are not available."),
-    "…_available": ("one of the two", "Per reader instead, or as well: 1 if they can be asked, 0 if not."),
-    "y_true": ("no", "1 glaucoma, 0 not. Needed to judge the routing."),
-    "hCDR, split": ("no", "Read if there, not used for routing."),
+    "{readers}": ("one of the two", "A reader's answer, 0 or 1; empty where they are not available."),
+    "…_available": ("one of the two", "For each reader instead, or as well: 1 if available, 0 if not."),
+    "y_true": ("no", "The diagnosis: 1 glaucoma, 0 not. Needed to say whether the answers would have been right."),
+    "hCDR, split": ("no", "May be there; no decision depends on them."),
 }
 """Column: whether it must be there, and what it holds."""
 
-REFUSED = "This table cannot be used as it is. Nothing was routed. What to mend:"
+SUMMARY = (
+    "**{share} would be sent to a reader.** Of {cases} cases {diagnosed} have a known diagnosis and {readable} an "
+    "available reader."
+)
+REFUSED = "This table cannot be used yet; no case was routed."
+MORE_PROBLEMS = "All {problems} kinds of problems are listed below."
+PROBLEM_COLUMNS = {
+    "row": "Row",
+    "column": "Column",
+    "found": "Found",
+    "expected": "Expected",
+    "further rows": "Further rows",
+}
 SHIFT = (
-    "A router can be trusted where it has seen the like. Points: how far the mean of an input is from that of the "
-    "training cases, with its 95 % interval; shaded: less than half a standard deviation. The most different input is "
-    "on top."
+    "A run can be trusted on cases like those it was trained on. Points: how far the mean of an input is from that of "
+    "the training cases, with its 95 % interval; shaded: less than half a standard deviation. The most different input "
+    "is on top."
 )
 DISTANCE = (
     "Difference: of the means, in standard deviations of the training cases. KS distance: the largest gap between the "
-    "two cumulative distributions, 0 the same, 1 no overlap; without any shift it stays below “by chance” in 95 % of "
-    "samples of this size. Outside: share of your cases beyond every training case."
+    "two cumulative distributions, 0 the same, 1 no overlap; without any difference it stays below “By chance” in 95 % "
+    "of samples of this size. Outside: share of your cases below or above every training case."
 )
 DECISIONS = (
-    "All routers of the run decide together; votes are the routers that would do the same alone. Deferral: how "
-    "strongly they would rather ask a reader than leave the case to the AI, 0 to 1. The answer is empty where the "
-    "reader's word is not in the table. The download also holds every reader's share; in it, a text that "
-    "a spreadsheet could take for a formula has a ' before it."
+    "Votes: how many of the run's models would do the same alone. Preference: how strongly they would rather ask a "
+    "reader than leave the case to the AI, 0 to 1. The answer is empty where the reader's answer is not in your table. "
+    "The CSV also holds every reader's share; in it, a text that a spreadsheet could take for a formula has a ' before "
+    "it."
 )
 JUDGED = (
-    "The decisions below and the AI alone on the same n = {n} cases, with 95 % intervals over {resamples} resamples. "
-    "With few cases of one kind an interval is too narrow; one of no width says that nothing can be told. A negative "
-    "difference is good for costs and bad for everything else."
+    "The run and the AI alone on the same n = {n} cases, with 95 % intervals over {resamples} resamples. With few "
+    "cases of one kind an interval is too narrow; one of no width says nothing. A negative difference is good for "
+    "costs and bad for everything else."
 )
 NOT_JUDGED = (
-    "There is no case with a known truth (column y_true) whose deciding reader's word is in the table, so costs and "
-    "errors cannot be counted. The decisions below need neither."
+    "Errors and costs cannot be counted: no case in your table has both a known diagnosis (column y_true) and the "
+    "answer of whoever would decide it. The other two tabs need neither."
 )
 PARTLY_JUDGED = (
-    "Counted on {counted} of {cases} cases: of the others the truth, or the word of the reader asked, is not in the "
-    "table. If those differ from the rest, so may their figures."
+    "Counted on {n} of {cases} cases: for the others your table lacks the diagnosis, or the answer of the reader who "
+    "would be asked. If those cases are different, so are their results."
 )
 SHIFT_COLUMNS = {
     "title": "Input",
@@ -81,6 +102,16 @@ SHIFT_COLUMNS = {
     "n": "Your cases",
     "n_training": "Training cases",
 }
+
+
+def verbatim(text: str) -> str:
+    """A text of somebody else's as a code span, in which Markdown finds neither pictures nor links.
+
+    >>> verbatim("![x](http://x.test)\\n**b**"), verbatim("a `b`` c")
+    ('` ![x](http://x.test) **b** `', '``` a `b`` c ```')
+    """
+    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
+    return f"{fence} {' '.join(text.split())} {fence}"
 
 
 def columns_frame(manifest: Manifest) -> pd.DataFrame:
@@ -101,5 +132,5 @@ def decision_columns(routers: int) -> dict[str, Any]:
         "reader": "Decided by",
         "label": st.column_config.NumberColumn("Answer", help="1 glaucoma, 0 not"),
         "votes": st.column_config.NumberColumn(f"Votes of {routers}"),
-        "defer": st.column_config.ProgressColumn("Deferral", min_value=0, max_value=1, format="%.2f"),
+        "defer": st.column_config.ProgressColumn("Preference", min_value=0, max_value=1, format="%.2f"),
     }

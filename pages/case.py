@@ -1,7 +1,6 @@
 """Case: why did this one go there?"""
 
-from mpd2.studio.case import find, page
+from mpd2.studio.case import page
 from mpd2.studio.shell import frame
 
-about = frame.open_page("case")
-page.draw(about, find.choose_case(about))
+page.draw(frame.open_page("case"))

@@ -52,7 +52,7 @@ def test_the_link_opens_its_case_with_what_one_looks_at_first(page: AppTest) -> 
     assert "The AI says" in shown
     assert "models agree" in shown
     assert [tab.label for tab in page.tabs] == [
-        "Why", "What would change it", "Inputs", "Similar cases", "What if",
+        "Why", "What would change it", "Inputs", "Similar cases", "What if", "Worklist",
     ]  # fmt: skip
 
 
@@ -64,6 +64,7 @@ def test_the_link_opens_its_case_with_what_one_looks_at_first(page: AppTest) -> 
         ("Inputs", "The eight inputs a run sees"),
         ("Similar cases", "training cases nearest"),
         ("What if", "follow from its two scores"),
+        ("Worklist", "Choose a row to show its case."),
     ],
 )
 def test_every_tab_draws_its_panel_and_no_other_does(page: AppTest, tab: str, words: str) -> None:
@@ -178,7 +179,7 @@ def test_a_run_has_the_tabs_of_what_its_method_can_do(page: AppTest, run: str, m
     page = page.selectbox(key="run").select(run).run()
     assert not page.exception
     shown = {tab.label for tab in page.tabs}
-    assert {"Why", "What would change it", "Inputs", "Similar cases", "What if"} - shown == missing
+    assert {"Why", "What would change it", "Inputs", "Similar cases", "What if", "Worklist"} - shown == missing
     assert ("Step by step" in shown) == (run == "mpd2-plus")
     assert not open_tab(page, "What would change it").exception
 

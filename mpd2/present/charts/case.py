@@ -13,7 +13,7 @@ from mpd2.present.charts.kit.style import AI, ALARM, OTHER, READER, ROUTER, Alta
 
 _EVERY_NAME = alt.Axis(labelLimit=320, labelOverlap=False)
 ROOM = 1.5  # of a share's axis, so that the label of a full bar has its place
-SIDE = 190  # pixels of the drawing of an eye
+SIDE = 150  # pixels of the drawing of an eye
 EDGE = 0.12  # how far outside the range a value is drawn at most
 FLAGS = {INSIDE: ROUTER, OUTSIDE: AI, BEYOND: ALARM}
 """How a case's own value is marked, by where it lies."""
@@ -79,7 +79,7 @@ def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> 
         color=alt.Color(
             "kind:N",
             scale=alt.Scale(domain=kinds, range=[AI.colour, READER.colour, OTHER.colour]),
-            legend=alt.Legend(title=None, orient="top"),
+            legend=None if original is None else alt.Legend(title=None, orient="top"),
         ),
         tooltip=[
             alt.Tooltip("who:N", title="who"),
@@ -100,7 +100,7 @@ def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> 
     if original is not None:
         before = alt.Chart(original).mark_tick(color=OTHER.colour, thickness=3, height=18)
         layers.insert(1, before.encode(y=who, x="share:Q"))
-    return alt.layer(*layers).properties(height=24 * len(rows) + 110)
+    return alt.layer(*layers).properties(height=24 * len(rows) + (60 if original is None else 100))
 
 
 @drawn_once

@@ -29,11 +29,10 @@ HELP = {
 }
 
 
-def choose_case(about: Scenario) -> str:
-    """The bar above the page; the case to show, or a stop that says why there is none."""
+def choose_case(about: Scenario) -> tuple[pd.DataFrame, str]:
+    """The bar above the page: the worklist in its order and the case to show, or a stop that says why there is none."""
     everything = case_store.listing(about)
-    bar, list_place = st.container(horizontal=True, vertical_alignment="bottom"), st.container()
-    with bar:
+    with st.container(horizontal=True, vertical_alignment="bottom"):
         order = link.one(
             st.selectbox,
             "Worklist",
@@ -60,14 +59,12 @@ def choose_case(about: Scenario) -> str:
         )
         position = ids.index(case_id) if case_id in ids else None
         _arrows(ids, position)
-    with list_place:
-        _table(rows)
     if case_id is None:
         st.info("No case fits the filter. Loosen it, or type the id of a case.", icon=":material/filter_alt_off:")
         st.stop()
     if case_id not in set(everything["case_id"]):
         _outside(case_id, about)
-    return str(case_id)
+    return rows, str(case_id)
 
 
 def choose_pinned(about: Scenario, case_id: str) -> str | None:
@@ -169,23 +166,20 @@ def _pinning(ids: list[str], case_id: str) -> None:
         st.button("Unpin", on_click=_pin, args=(None,), disabled=not st.session_state.get(PIN), width="stretch")
 
 
-def _table(rows: pd.DataFrame) -> None:
+def table(rows: pd.DataFrame) -> None:
     """The worklist itself; a chosen row becomes the case."""
-    area = st.expander(f"The worklist, n = {len(rows)}", icon=":material/list:", key="case_list", on_change="rerun")
-    if not area.open:
-        return
-    with area:
-        st.dataframe(
-            rows[list(_COLUMNS)],
-            hide_index=True,
-            column_config=_COLUMNS,
-            key=TABLE,
-            on_select=lambda: _take(rows["case_id"].tolist()),
-            selection_mode="single-row",
-            alt="The cases in the order of the worklist",
-            height=300,
-        )
-        widgets.download(clinic_table(rows), "worklist", label="Download the worklist (CSV)")
+    st.dataframe(
+        rows[list(_COLUMNS)],
+        hide_index=True,
+        column_config=_COLUMNS,
+        key=TABLE,
+        on_select=lambda: _take(rows["case_id"].tolist()),
+        selection_mode="single-row",
+        alt="The cases in the order of the worklist",
+        height=300,
+    )
+    st.caption(f"n = {len(rows)}. Choose a row to show its case.")
+    widgets.download(clinic_table(rows), "worklist", label="Download the worklist (CSV)")
 
 
 def _take(ids: list[str]) -> None:

@@ -15,22 +15,22 @@ TAB = "case_tab"  # key of the session
 WHAT_IF = "What if"
 
 
-def draw(about: Scenario, case_id: str) -> None:
+def draw(about: Scenario) -> None:
     """What is done with a case and why."""
+    rows, case_id = find.choose_case(about)
     facts = store.facts(about, case_id)
-    card, drawing, shares = st.columns([6, 3, 6], gap="medium")
-    with card:
-        view.decision(facts)
-    with drawing:
-        view.eye(facts)
-    with shares:
+    left, right = st.columns(2, gap="medium")
+    with right:
         view.policy(facts)
-    view.story(facts)
-    with st.container(horizontal=True):
-        note.note(facts)
-        other = find.choose_pinned(about, case_id)
+        view.eye(facts)
+    with left:
+        view.decision(facts)
+        view.story(facts)
+        with st.container(horizontal=True):
+            note.note(facts)
+            other = find.choose_pinned(about, case_id)
     whatif.forget_others(case_id)
-    _tabs(_panels(facts, about, other), case_id)
+    _tabs(_panels(facts, about, other) | {"Worklist": partial(find.table, rows)}, case_id)
 
 
 def _panels(facts: Facts, about: Scenario, other: str | None) -> dict[str, Callable[[], None]]:

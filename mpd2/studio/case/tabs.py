@@ -15,6 +15,12 @@ from mpd2.studio.case.store import Facts
 from mpd2.studio.parts import widgets
 from mpd2.studio.shell.scenario import Scenario
 
+RULES = {
+    "staged": "This run sends a case when all readers together hold more than half of the decision, and then asks the "
+    "one who holds most.",
+    "joint": "This run takes whoever holds most of the decision, the AI or a reader.",
+}
+
 
 def why(facts: Facts, about: Scenario) -> None:
     """What each input adds to the decision to send."""
@@ -44,6 +50,7 @@ def why(facts: Facts, about: Scenario) -> None:
 def changes(facts: Facts, about: Scenario) -> None:
     """What would turn the decision: the budget, an absence, one input."""
     place, n = store.place(about, facts.id)
+    st.markdown(f"**Rule.** {RULES[facts.run.rule]}")
     st.markdown(f"**Budget.** {_budget(place, n, facts.sent)}")
     if facts.sent:
         order = store.stand_ins(about.run, facts.id)

@@ -19,11 +19,6 @@ EXPECTED_COST = (
 )
 FROM_THE_RUN = "All of it comes from the run's own model, the one that decides."
 FROM_ERROR_RATES = "The chances are error rates of the AI and every reader, learned from the training cases."
-RULES = {
-    "staged": "This run sends a case when all readers together hold more than half of the decision, and then asks the "
-    "one who holds most.",
-    "joint": "This run takes whoever holds most of the decision, the AI or a reader.",
-}
 
 
 def decision(facts: Facts) -> None:
@@ -33,18 +28,19 @@ def decision(facts: Facts) -> None:
     with st.container(border=True):
         st.subheader(words.headline(facts.case, facts.actions, facts.decisions), anchor=False)
         st.caption(f"{facts.title}: {words.agreement(int(chosen['votes']), facts.members)}")
-        with st.container(horizontal=True):
-            # With a hyphen, by which Streamlit tells a fall from a rise.
-            delta = f"{chosen['expected_cost'] - ai_cost:+.2f} against keeping it" if facts.sent else None
-            cost = decimal(chosen["expected_cost"], 2)
-            st.metric("Expected cost", cost, delta=delta, delta_color="inverse", help=helped)
-            others = facts.actions[facts.actions["available"]].iloc[1:]
-            if facts.sent:
-                st.metric("If kept", decimal(ai_cost, 2), help=helped)
-            elif len(others):
-                cheapest = others.sort_values("expected_cost").iloc[0]
-                st.metric(f"If {cheapest['who']} is asked", decimal(cheapest["expected_cost"], 2), help=helped)
-            st.metric("Chance of glaucoma", percent(facts.glaucoma, 0), help=_of_glaucoma(facts))
+        cost, other, glaucoma = st.columns([5, 3, 4.4], gap="xsmall")
+        # With a hyphen, by which Streamlit tells a fall from a rise.
+        delta = f"{chosen['expected_cost'] - ai_cost:+.2f}" if facts.sent else None
+        spent = decimal(chosen["expected_cost"], 2)
+        cost.metric("Expected cost", spent, delta=delta, delta_color="inverse", help=helped)
+        others = facts.actions[facts.actions["available"]].iloc[1:]
+        if facts.sent:
+            other.metric("If kept", decimal(ai_cost, 2), help=helped)
+        elif len(others):
+            cheapest = others.sort_values("expected_cost").iloc[0]
+            asked = f"If {cheapest['who']}, the cheapest, were asked. {helped}"
+            other.metric("If asked", decimal(cheapest["expected_cost"], 2), help=asked)
+        glaucoma.metric("P(glaucoma)", percent(facts.glaucoma, 0), help=_of_glaucoma(facts))
         st.caption(final_answer(facts))
 
 
@@ -66,16 +62,15 @@ def eye(facts: Facts) -> None:
 
 def policy(facts: Facts) -> None:
     """Who could decide, and how much of the decision each holds."""
-    chosen, absent = facts.chosen, facts.actions.loc[~facts.actions["available"], "who"]
-    rule = RULES[facts.run.rule]
+    chosen, absent = facts.chosen, int((~facts.actions["available"]).sum())
     widgets.chart(
         charts.policy_bars(facts.actions),
         table=facts.actions,
         key="policy",
         alt_text=f"Share of the decision of the AI and every reader; {chosen['who']} is chosen with "
         f"{percent(chosen['share'], 0)}",
-        note=f"{rule} Bars: mean of {facts.members} models; thin lines: least and most of any; diamond: chosen."
-        + (f" {len(absent)} readers are not available for this case." if len(absent) else ""),
+        note=f"Mean of {facts.members} models; thin lines: least and most of any; diamond: chosen."
+        + (f" {absent} readers are not available." if absent else ""),
     )
 
 
@@ -102,7 +97,7 @@ def final_answer(facts: Facts) -> str:
     verdict = "the truth is not known" if truth == UNKNOWN else "right" if label == truth else "wrong"
     fees = sum(store.costs().fees[reader] for reader in readers)
     paid = f" Fees: {decimal(fees, 2)}." if readers else ""
-    return f"{'; '.join([*heard, ''])}Final answer: {ANSWERS[label]} ({verdict}).{paid}"
+    return f"{''.join(f'{each}. ' for each in heard)}Final answer: {ANSWERS[label]} ({verdict}).{paid}"
 
 
 def _of_glaucoma(facts: Facts) -> str:

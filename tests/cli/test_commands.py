@@ -138,6 +138,14 @@ def test_commands_and_options_are_those_people_know() -> None:
     assert options_of(parser()) == OPTIONS
 
 
+def test_every_command_of_the_readme_can_be_given() -> None:
+    lines = re.findall(r"^python -m mpd2 ([^#\n]+)", (ROOT / "README.md").read_text(), flags=re.MULTILINE)
+    named = {" ".join(line.split()[: 2 if line.startswith("bench") else 1]) for line in lines}
+    assert set(OPTIONS) - named == {"app", "bench route"}
+    for line in lines:
+        parser().parse_args(line.split())
+
+
 def test_help_waits_for_no_heavy_import() -> None:
     heavy = {"torch", "numpy", "pandas", "pyarrow", "rich", "optuna", "pydantic", "streamlit"}
     script = f"import sys, mpd2.cli; mpd2.cli.parser(); print({heavy} & set(sys.modules))"

@@ -84,12 +84,6 @@ def test_readers_have_marks_of_their_own_that_do_not_hang_on_who_is_in_sight(tab
     assert len({(marker.color, marker.symbol) for marker in full.values()}) == len(full)
 
 
-def test_a_selection_is_read_by_case_id_each_case_once():
-    points = [{"customdata": ["r1"], "point_index": 7}, {"customdata": "r2"}, {"customdata": ["r1"]}, {}]
-    assert figures.picked_ids({"points": points}) == ["r1", "r2"]
-    assert figures.picked_ids({}) == []
-
-
 def test_who_reads_a_region_is_a_valid_picture(evidence):
     mix = regions.reader_mix(evidence, "random", np.arange(len(evidence.cohort)) < 30)
     assert b"REFUGE 1" in render(figures.region_mix(mix), "svg")

@@ -24,6 +24,8 @@ EDGE = "rgba(128, 128, 128, 0.55)"  # keeps the lightest and the darkest point v
 PLOTLY_SHAPES = {"cross": "x"}  # where Plotly's name of a Vega shape differs
 LARGER = {"triangle-up": 1.4, "triangle-down": 1.4, "diamond": 1.25}  # shapes that look small for their size
 FADED = 0.2
+INK = "#000037"  # which Streamlit replaces by the colour of text on its page; anywhere else it is nearly black
+HEIGHT = 385
 
 REGION, REST = Mark(ROUTER.colour, "diamond"), Mark(OTHER.colour, "circle")
 
@@ -66,8 +68,8 @@ PAINTS: Mapping[str, Paint] = {
 def four_panels(table: pd.DataFrame, picked: Collection[str] = ()) -> go.Figure:
     """Who is right where, and what is deferred: four maps that move together. `table`: `regions.cases` with x and y."""
     titles = [paint.title for paint, _ in PANELS.values()]
-    figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.03, vertical_spacing=0.07)
-    figure.update_annotations(font_size=14)
+    figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.03, vertical_spacing=0.09)
+    figure.update_annotations(font_size=13)
     for position, (paint, mark) in enumerate(PANELS.values()):
         axis = "coloraxis" if paint.flipped else "coloraxis2"
         cases = table[table[paint.column].notna()]
@@ -79,7 +81,7 @@ def four_panels(table: pd.DataFrame, picked: Collection[str] = ()) -> go.Figure:
     )
     figure.update_xaxes(matches="x")
     figure.update_yaxes(matches="y")
-    return _finished(figure, height=760)
+    return _finished(figure, height=HEIGHT)
 
 
 @cached_by_content
@@ -96,7 +98,7 @@ def one_panel(table: pd.DataFrame, name: str, picked: Collection[str] = ()) -> g
         figure.add_trace(_amounts(cases, paint, mark, "coloraxis", picked, size=8))
         figure.update_layout(coloraxis=_scale(RIGHT_OR_WRONG if paint.flipped else AMOUNT, "", span, {"len": 0.9}))
     figure.update_layout(title=f"{paint.title} (n = {len(cases)})")
-    return _finished(figure, height=680)
+    return _finished(figure, height=HEIGHT)
 
 
 def kinds(names: Iterable[str], paint: str) -> dict[str, Mark]:
@@ -110,12 +112,6 @@ def kinds(names: Iterable[str], paint: str) -> dict[str, Mark]:
         shapes, taken = ("circle", "square", "diamond"), set()
     free = cycle([Mark(colour, shape) for shape in shapes for colour in CATEGORIES if colour not in taken])
     return {name: AI_MARK if name == AI else next(free) for name in names}
-
-
-def picked_ids(selection: Mapping[str, Any]) -> list[str]:
-    """The cases of a Plotly selection, each once: `customdata` is the case id, for a position misleads."""
-    points = selection.get("points") or []
-    return list(dict.fromkeys(str(np.ravel(point["customdata"])[0]) for point in points if "customdata" in point))
 
 
 @drawn_once
@@ -174,7 +170,7 @@ def _points(
         y=cases["y"].to_numpy(np.float32),
         mode="markers",
         customdata=cases["case_id"].to_numpy(object),
-        text=_told(cases),
+        text=_hover(cases),
         hovertemplate="<b>%{customdata}</b><br>%{text}<extra></extra>",
         marker={
             **colour,
@@ -189,8 +185,8 @@ def _points(
     )
 
 
-def _told(cases: pd.DataFrame) -> list[str]:
-    """What the pointer is told of each case."""
+def _hover(cases: pd.DataFrame) -> list[str]:
+    """What stands beside the pointer over each case."""
     return [
         f"{row['cohort']}, {row['truth']}<br>{'AI wrong' if row['ai_wrong'] else 'AI right'}"
         f"<br>decided by {row['action']}, d {row['defer']:.2f}"
@@ -200,7 +196,8 @@ def _told(cases: pd.DataFrame) -> list[str]:
 
 def _scale(colours: Any, title: str, span: tuple[float, float] | None, bar: Mapping[str, Any]) -> dict[str, Any]:
     ends = {} if span is None else {"cmin": span[0], "cmax": span[1]}
-    return {"colorscale": colours, "colorbar": {"title": title, "thickness": 12, **bar}, **ends}
+    text = {"title": {"text": title, "font": {"color": INK}}, "tickfont": {"color": INK}}
+    return {"colorscale": colours, "colorbar": {**text, "thickness": 12, **bar}, **ends}
 
 
 def _finished(figure: go.Figure, height: int) -> go.Figure:
@@ -209,8 +206,9 @@ def _finished(figure: go.Figure, height: int) -> go.Figure:
     figure.update_yaxes(visible=False)
     return figure.update_layout(
         height=height,
+        font_color=INK,
         dragmode="select",
-        margin={"l": 0, "r": 0, "t": 72, "b": 0},
-        legend={"orientation": "h", "yanchor": "top", "y": 0, "itemsizing": "constant"},
+        margin={"l": 0, "r": 0, "t": 36, "b": 0},
+        legend={"orientation": "h", "yanchor": "top", "y": 0, "itemsizing": "constant", "font": {"color": INK}},
         hovermode="closest",
     )

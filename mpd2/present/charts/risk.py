@@ -11,8 +11,8 @@ from mpd2.present.charts.kit.labels import spread
 from mpd2.present.charts.kit.style import OTHER, AltairChart, mark_of, method_scales
 
 PICKED = "point"  # the selection: one method in one stratum
-HEIGHT = 330
-LABEL_GAP = 0.06  # of the chart's height, below which two labels touch
+HEIGHT = 365
+LABEL_GAP = 0.065  # of the chart's height, below which two labels touch
 DASHES = ([1, 0], [6, 3], [2, 2], [8, 3, 2, 3], [12, 4], [4, 4, 1, 4])  # tell methods of one colour apart
 
 

@@ -43,6 +43,15 @@ def many(
     return chosen
 
 
+def free(key: str) -> list[str]:
+    """Words that are no option of a widget, such as a region of the map: those of the visit, or of the address."""
+    if key not in st.session_state:
+        st.session_state[key] = [word for word in st.query_params.get_all(key) if word]
+    words = list(st.session_state[key])
+    _say(key, words, [])
+    return words
+
+
 def carry(*keys: str) -> None:
     """Say again, on a page opened from the menu, what was chosen around the page before."""
     said: dict[str, list[str]] = st.session_state.get(SAID, {})

@@ -46,7 +46,7 @@ CONFIG = {
     "header": _TEXT,
     "legend": _TEXT,
     "text": {"color": INK.to_dict()},
-    "title": {"color": INK.to_dict(), "subtitleColor": INK.to_dict()},
+    "title": {"color": INK.to_dict(), "subtitleColor": INK.to_dict(), "offset": 12},
     "view": {"stroke": "transparent", "continuousWidth": 600, "continuousHeight": 300},  # in a file; a page stretches
 }
 """Settings of every chart, on a page and in a file: labels stand where their rows and lines are, none is left out."""

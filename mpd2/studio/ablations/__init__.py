@@ -1,0 +1,1 @@
+"""The page Ablations: its parts and its words."""

@@ -1,0 +1,109 @@
+"""The parts of the Ablations page: for one of three studies its verdicts, its charts and its table."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from mpd2.evaluation.metrics import label_of
+from mpd2.evaluation.tables import ALL, BUDGET_CONTROL, OBJECTIVE, REGULARISATION
+from mpd2.present.charts import ablations as charts
+from mpd2.present.words.answer import in_words
+from mpd2.present.words.side_by_side import side_by_side
+from mpd2.studio.ablations import texts
+from mpd2.studio.parts import method_table, widgets
+from mpd2.studio.shell import link, store
+from mpd2.study import claims
+from mpd2.study.claims import FAILS, HARDLY, HOLDS, OF_THE_OBJECTIVE, RATHER, UNKNOWN, Claim, Finding
+from mpd2.study.tables import StudyTables
+
+METRICS = {"objective": OBJECTIVE, "regularisation": REGULARISATION, "budget": BUDGET_CONTROL}
+FIRST = {"objective": "ClinicalCost", "regularisation": "Top1", "budget": "F1"}
+CLAIMS = {
+    "objective": (claims.fees_matter, claims.clinical_cost_alone_defers),
+    "regularisation": (claims.regularisers_spread, claims.regularisers_are_free),
+    "budget": (claims.budget_is_kept, claims.budget_is_cheap),
+}
+"""By study, what checks its claims."""
+
+BADGES = {
+    HOLDS: ("green", ":material/check_circle:"),
+    RATHER: ("blue", ":material/help:"),
+    HARDLY: ("orange", ":material/help:"),
+    FAILS: ("red", ":material/cancel:"),
+    UNKNOWN: ("gray", ":material/block:"),
+}
+
+
+@st.fragment
+def draw() -> None:
+    """The whole page."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        study = link.one(st.segmented_control, "Study", list(texts.STUDIES), key="study", default="objective",
+                         required=True, format_func=texts.STUDIES.__getitem__,
+                         label_visibility="collapsed")  # fmt: skip
+        effects = store.ablation("effects")
+        changed = [metric for metric in METRICS[study] if metric in set(effects["metric"])]
+        metric = link.one(st.selectbox, "Metric", changed, key=f"figure-{study}", default=FIRST[study],
+                          format_func=label_of, width=260, label_visibility="collapsed")  # fmt: skip
+    rows = charts.in_words(store.ablation(study), study)
+    found = of_study(study)
+    for place, (claim, finding) in zip(st.columns(len(found)), found, strict=True):
+        colour, icon = BADGES[finding.verdict]
+        place.markdown(f":{colour}-badge[{icon} {finding.verdict}] **{claim.statement}**")
+    _charts(study, metric, rows, charts.effects_of(effects, study, metric))
+    for place, (_, finding) in zip(st.columns(len(found)), found, strict=True):
+        place.caption(in_words(finding.text))
+    st.caption(texts.VERDICTS)
+    st.markdown(texts.EXPLAINED[study])
+    _table(study, rows)
+    st.caption(texts.SCOPE.format(seeds=_seeds()))
+
+
+def of_study(study: str) -> list[tuple[Claim, Finding]]:
+    """What the paper says each term does, and whether it does so here."""
+    found = zip(OF_THE_OBJECTIVE, store.terms(), strict=True)
+    return [(claim, finding) for claim, finding in found if claim.check in CLAIMS[study]]
+
+
+def _charts(study: str, metric: str, rows: pd.DataFrame, effects: pd.DataFrame) -> None:
+    levels, changes = st.columns(2)
+    with levels:
+        widgets.chart(
+            charts.levels(rows, metric),
+            table=rows[rows["metric"] == metric],
+            key="levels",
+            alt_text=f"{label_of(metric)} of each condition with its interval, and the paper's value",
+        )
+    with changes:
+        widgets.chart(
+            charts.effects(effects),
+            table=effects,
+            key="effects",
+            alt_text=f"Change in {label_of(metric)} of each condition with its interval",
+        )
+    st.caption(f"{method_table.help_of(metric)} {texts.CHANGE.format(seeds=_seeds())}")
+    if study == "budget":
+        widgets.chart(
+            charts.budget_control(rows),
+            table=rows[rows["metric"].isin(charts.KINDS)],
+            key="budget-control",
+            alt_text="Realised soft and hard deferral against the target, with the line of equality",
+            note=texts.CONTROL,
+        )
+
+
+def _table(study: str, rows: pd.DataFrame) -> None:
+    """Every metric of every condition."""
+    columns, full = method_table.heads(METRICS[study], ALL), charts.AGAINST[study]
+    intervals, printed = method_table.switches(study, True, texts.INTERVALS)
+    table = side_by_side(rows, columns, first=full, intervals=intervals, printed=printed)
+    method_table.wide_table(
+        rows, table, columns, key=f"table-{study}", active=full, head="Condition", roomy=intervals,
+        alt_text=f"{texts.STUDIES[study]}: a row for each condition, a column for each metric",
+    )  # fmt: skip
+
+
+def _seeds() -> int:
+    names = (*texts.STUDIES, "effects")
+    return StudyTables({name: store.ablation(name) for name in names}, store.cohort().manifest).seeds

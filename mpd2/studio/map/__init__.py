@@ -1,0 +1,1 @@
+"""The page Map: its parts and its words."""

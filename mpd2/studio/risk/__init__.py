@@ -1,0 +1,1 @@
+"""The page Risk: its parts and its words."""

@@ -1,0 +1,1 @@
+"""The page Robustness: its parts and its words."""

@@ -1,0 +1,90 @@
+"""The parts of the Robustness page: other splits, an unseen cohort, a promise; drawn when looked at."""
+
+from __future__ import annotations
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from mpd2.evaluation.metrics import label_of
+from mpd2.evaluation.tables import ALL
+from mpd2.present.charts import robustness as charts
+from mpd2.studio.parts import guarantee_panel, method_table, widgets
+from mpd2.studio.robustness import texts
+from mpd2.studio.shell import link, store
+from mpd2.study.resplits import REPORTED
+from mpd2.study.tables import StudyTables
+
+
+def draw(run: str) -> None:
+    """The whole page."""
+    asked = (part for part, keys in texts.OWN_KEYS.items() if any(key in st.query_params for key in keys))
+    row = st.container(horizontal=True, vertical_alignment="center")
+    with row:
+        topic = link.one(st.segmented_control, "Part", list(texts.TOPICS), key="robustness_topic",
+                         default=next(asked, "resplits"), required=True, format_func=texts.TOPICS.__getitem__,
+                         label_visibility="collapsed")  # fmt: skip
+    if topic == "resplits":
+        resplits(run, row)
+    elif topic == "unseen":
+        unseen(run, row)
+    else:
+        guarantee_panel.panel(run)
+    st.caption(texts.SCOPE)
+
+
+def resplits(run: str, row: DeltaGenerator) -> None:
+    """Every method over random resplits, and its difference from the best; the metric is chosen in `row`."""
+    with row:
+        metric = link.one(st.selectbox, "Metric", REPORTED, key="resplit_metric", default=REPORTED[0],
+                          format_func=label_of, width=220, label_visibility="collapsed")  # fmt: skip
+    levels, rivals = store.ablation("resplits"), store.ablation("rivals")
+    levels, against = levels[levels["cohort"] == ALL], _study().titles[rivals["reference"].iloc[0]]
+    st.markdown(store.elsewhere()[0])
+    left, right = st.columns(2)
+    with left:
+        widgets.chart(
+            charts.resplits(levels, metric, run),
+            table=levels[levels["metric"] == metric],
+            key="resplits",
+            alt_text=f"Mean {label_of(metric)} of every method over resplits, with intervals",
+        )
+    with right:
+        widgets.chart(
+            charts.rivals(rivals, metric, run, against),
+            table=rivals[rivals["metric"] == metric],
+            key="rivals",
+            alt_text=f"Difference in {label_of(metric)} of every method from {against}, resplit by resplit",
+        )
+    st.caption(texts.RESPLITS.format(metric=method_table.help_of(metric), n=levels["n"].max()))
+
+
+def unseen(run: str, row: DeltaGenerator) -> None:
+    """A cohort that no method was trained on, chosen in `row`, and what labelled cases of it change."""
+    cohorts = store.ablation("transfer")["cohort"].drop_duplicates().tolist()
+    with row:
+        cohort = link.one(st.segmented_control, "Unseen cohort", cohorts, key="new_cohort", default=cohorts[0],
+                          required=True, format_func=_study().cohorts.__getitem__,
+                          label_visibility="collapsed")  # fmt: skip
+    cold, curve = (rows[rows["cohort"] == cohort] for rows in map(store.ablation, ("transfer", "recalibration")))
+    name = _study().cohorts[cohort]
+    left, right = st.columns(2)
+    with left:
+        widgets.chart(
+            charts.transfer(cold, name, run),
+            table=cold,
+            key="transfer",
+            alt_text=f"Total cost of every method with {name} unseen, and when it was trained on {name} too",
+        )
+    with right:
+        widgets.chart(
+            charts.recalibration(curve, name),
+            table=curve,
+            key="recalibration",
+            alt_text=f"Total cost in {name} by the number of labelled local cases in training",
+        )
+    st.markdown(store.elsewhere()[1])
+    st.caption(f"{texts.NEW_COHORT} {texts.UNSEEN.format(resplits=cold['n'].max(), draws=curve['n'].max())}")
+
+
+def _study() -> StudyTables:
+    return StudyTables({name: store.ablation(name) for name in store.ELSEWHERE}, store.cohort().manifest)

@@ -23,6 +23,7 @@ from mpd2.studio.case import store as case_store
 from mpd2.studio.overview import store as overview_store
 from mpd2.studio.overview.answer import MAIN
 from mpd2.studio.readers import store as reader_store
+from mpd2.studio.robustness import store as robustness_store
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 
@@ -70,7 +71,7 @@ def _default_views(about: Scenario) -> None:
     store.risk(about, "reliability", store.STUDY_STRATA)
     reader_store.quality(about)
     store.terms()
-    store.elsewhere()
+    robustness_store.on_other_splits()
     first = ordered(case_store.listing(about), next(iter(ORDERS)))["case_id"].iloc[0]
     case_store.facts(about, first)
     for explained in (case_store.attribution, case_store.flips, case_store.stand_ins, case_store.similar):

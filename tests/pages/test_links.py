@@ -11,11 +11,7 @@ CHOICES = {
     "overview": {"view": ("segmented_control", "retention")},
     "risk": {"signal": ("segmented_control", "structural"), "methods": ("multiselect", ["ai", "verma"])},
     "map": {"layout": ("segmented_control", "one")},
-    "robustness": {
-        "resplit_metric": ("selectbox", "MCC"),
-        "new_cohort": ("segmented_control", "origa"),
-        "among": ("segmented_control", "sent home"),
-    },
+    "robustness": {"resplit_metric": ("selectbox", "MCC")},
     "ablations": {"study": ("segmented_control", "budget")},
     "case": {"order": ("selectbox", "disputed")},
     "about": {"part": ("segmented_control", "sources")},

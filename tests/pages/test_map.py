@@ -17,7 +17,7 @@ def figure(page):
 
 
 def choose(page, ids):
-    page.session_state["region"] = ids
+    page.session_state["region"] = [f"case:{name}" for name in ids]
     return page.run()
 
 
@@ -48,11 +48,11 @@ def test_a_region_is_compared_with_the_rest_and_lists_its_cases(chart):
     assert [len(trace["selectedpoints"]) for trace in figure(chart)["data"]] == [60] * 4
 
 
-def test_a_region_stays_until_it_is_forgotten(chart):
+def test_a_region_stays_until_it_is_cleared(chart):
     choose(chart, ids_of(chart)[:60])
     chart.toggle(key="averaged").set_value(False).run()
     assert chart.subheader[-1].value == "The region: 60 of 885 cases"
-    next(button for button in chart.button if button.label == "Forget the region").click().run()
+    next(button for button in chart.button if button.label == "Clear the region").click().run()
     assert chart.info
 
 
@@ -67,7 +67,7 @@ def test_a_region_of_every_case_has_no_rest(chart):
     assert chart.dataframe[0].value["rest"].str.startswith("–").all()
 
 
-def test_a_region_of_another_slice_is_forgotten(chart):
+def test_a_region_without_a_case_of_the_slice_is_none(chart):
     choose(chart, ["nobody"])
     assert chart.info
     assert not chart.exception
@@ -91,3 +91,27 @@ def test_single_cases_are_right_or_wrong(chart):
 def test_the_map_can_be_taken_away_as_data_and_as_a_drawing(chart):
     files = {button.proto.id.split("-")[-1] for button in chart.get("download_button")}
     assert {"map_cases:csv", "map_cases:png", "map_cases:svg"} <= files
+
+
+def test_a_region_is_in_the_link_and_holds_what_lies_there_in_every_slice(open_page, chart):
+    chart.session_state["region"] = ["box:4.00,3.00,12.00,9.00"]
+    chart.run()
+    assert chart.query_params["region"] == "box:4.00,3.00,12.00,9.00"
+    [of_val] = [text.value for text in chart.subheader if "The region" in text.value]
+    again = open_page("map", split="val", region="box:4.00,3.00,12.00,9.00")
+    assert of_val in [text.value for text in again.subheader]
+    other = open_page("map", split="test", region="box:4.00,3.00,12.00,9.00")
+    assert any("of 899 cases" in text.value for text in other.subheader)
+
+
+def test_a_cleared_region_leaves_the_link(open_page):
+    page = open_page("map", split="val", region="box:4.00,3.00,12.00,9.00")
+    next(button for button in page.button if button.label == "Clear the region").click().run()
+    assert "region" not in page.query_params
+
+
+@pytest.mark.parametrize("nonsense", ["box", "box:1,2,3", "lasso:a,b", "lasso:nan,1,2,2,inf,3", "circle:1,2", "case:"])
+def test_a_link_with_a_region_nobody_can_read_opens_without_one(open_page, nonsense):
+    page = open_page("map", split="val", region=nonsense)
+    assert not page.exception
+    assert page.info

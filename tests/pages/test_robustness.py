@@ -14,11 +14,49 @@ def robustness(open_page):
     return open_page("robustness")
 
 
-def test_it_opens_with_every_method_a_new_cohort_and_the_promises(robustness):
+@pytest.fixture
+def unseen(open_page):
+    return open_page("robustness", robustness_topic="unseen")
+
+
+@pytest.fixture
+def promise(open_page):
+    return open_page("robustness", robustness_topic="promise")
+
+
+def titles(page):
+    return [json.loads(chart.proto.spec)["title"]["text"] for chart in page.get("vega_lite_chart")]
+
+
+def test_it_opens_with_every_method_over_resplits_and_nothing_else(robustness):
     assert not robustness.exception
-    assert len(robustness.get("vega_lite_chart")) == 4
-    assert len(robustness.dataframe[0].value) == len(store.cohort().manifest.cohorts)
+    assert titles(robustness) == ["Mean total cost over resplits", "Difference from MPD²+"]
     assert any("resplits" in part.value for part in robustness.markdown)
+    assert not robustness.dataframe
+
+
+def test_every_part_is_drawn_when_it_is_looked_at(robustness):
+    robustness.segmented_control(key="robustness_topic").set_value("unseen").run()
+    assert len(titles(robustness)) == 2
+    robustness.segmented_control(key="robustness_topic").set_value("promise").run()
+    assert not titles(robustness)
+    assert len(robustness.dataframe[0].value) == len(store.cohort().manifest.cohorts)
+
+
+@pytest.mark.parametrize(
+    ("query", "topic"),
+    [({"new_cohort": "origa"}, "unseen"), ({"level": "7"}, "promise"), ({"among": "sent home"}, "promise"),
+     ({"resplit_metric": "MCC"}, "resplits")],
+)  # fmt: skip
+def test_a_link_made_before_there_were_parts_opens_the_right_one(open_page, query, topic):
+    page = open_page("robustness", **query)
+    assert not page.exception
+    assert page.session_state["robustness_topic"] == topic
+    assert all(str(page.session_state[key]) == value for key, value in query.items())
+
+
+def test_costs_below_zero_are_cut_and_the_chart_says_so(unseen):
+    assert "cannot be lower" in json.loads(unseen.get("vega_lite_chart")[0].proto.spec)["title"]["subtitle"]
 
 
 def test_another_figure_of_the_resplits_can_be_chosen(robustness):
@@ -27,39 +65,40 @@ def test_another_figure_of_the_resplits_can_be_chosen(robustness):
     assert "MCC" in robustness.get("vega_lite_chart")[0].proto.spec
 
 
-def test_each_cohort_can_be_the_new_one(robustness):
+def test_each_cohort_can_be_the_unseen_one(unseen):
     for entry in store.cohort().manifest.cohorts:
-        robustness.segmented_control(key="new_cohort").set_value(entry.key).run()
-        assert not robustness.exception
-        assert entry.name in json.loads(robustness.get("vega_lite_chart")[2].proto.spec)["title"]
+        unseen.segmented_control(key="new_cohort").set_value(entry.key).run()
+        assert not unseen.exception
+        assert all(entry.name in title for title in titles(unseen))
+        assert f"With {entry.name} new" in " ".join(part.value for part in unseen.markdown)
 
 
-def test_a_laxer_promise_can_be_given_in_at_least_as_many_cohorts(robustness):
+def test_a_laxer_promise_can_be_given_in_at_least_as_many_cohorts(promise):
     given = []
     for percent in (1, 5, 20):
-        robustness.slider(key="level").set_value(percent).run()
-        assert not robustness.exception
-        given.append(int((robustness.dataframe[0].value["state"] == "holds").sum()))
+        promise.slider(key="level").set_value(percent).run()
+        assert not promise.exception
+        given.append(int((promise.dataframe[0].value["state"] == "holds").sum()))
     assert given == sorted(given)
     assert given[-1] > 0
 
 
-def test_a_promise_of_those_called_healthy_is_never_easier(robustness):
+def test_a_promise_of_those_called_healthy_is_never_easier(promise):
     given = {}
     for among in AMONG:
-        robustness.segmented_control(key="among").set_value(among).run()
-        given[among] = (robustness.dataframe[0].value["state"] == "holds").sum()
+        promise.segmented_control(key="among").set_value(among).run()
+        given[among] = (promise.dataframe[0].value["state"] == "holds").sum()
     assert given["sent home"] <= given["kept"]
 
 
-def test_the_promises_are_those_of_the_active_run(open_page, robustness):
-    other = open_page("robustness", run="ai")
+def test_the_promises_are_those_of_the_active_run(open_page, promise):
+    other = open_page("robustness", run="ai", robustness_topic="promise")
     assert not other.exception
-    assert not other.dataframe[0].value.equals(robustness.dataframe[0].value)
+    assert not other.dataframe[0].value.equals(promise.dataframe[0].value)
 
 
-def test_what_is_missing_in_a_table_is_a_dash(robustness):
-    robustness.slider(key="level").set_value(1).run()
-    promised = robustness.dataframe[0]
+def test_what_is_missing_in_a_table_is_a_dash(promise):
+    promise.slider(key="level").set_value(1).run()
+    promised = promise.dataframe[0]
     assert promised.value["limit"].isna().any()
     assert promised.proto.placeholder == NOTHING

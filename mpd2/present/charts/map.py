@@ -20,12 +20,16 @@ from mpd2.present.charts.kit.style import ALARM, CATEGORIES, OTHER, READER, ROUT
 
 RIGHT_OR_WRONG = ((0.0, ALARM.colour), (0.5, "#B9B9B9"), (1.0, READER.colour))  # never white: points lie on any ground
 AMOUNT = ((0.0, "#3D6CB0"), (0.5, "#98978F"), (1.0, "#E0AC00"))  # lighter means more, to any eye and on any ground
+JUDGED, LEANING = ("wrong", "right"), ("d = 0", "d = 1")  # at the ends of the two
 EDGE = "rgba(128, 128, 128, 0.55)"  # keeps the lightest and the darkest point visible
 PLOTLY_SHAPES = {"cross": "x"}  # where Plotly's name of a Vega shape differs
 LARGER = {"triangle-up": 1.4, "triangle-down": 1.4, "diamond": 1.25}  # shapes that look small for their size
 FADED = 0.2
-INK = "#000037"  # which Streamlit replaces by the colour of text on its page; anywhere else it is nearly black
-HEIGHT = 385
+INK, PAPER = "#000037", "#000038"
+"""Which Streamlit replaces by a text colour and the background of its page as a map is opened. Text brings its ground
+along: when the page turns dark the map keeps what it has, and can still be read."""
+
+HEIGHT = 375
 
 REGION, REST = Mark(ROUTER.colour, "diamond"), Mark(OTHER.colour, "circle")
 
@@ -69,15 +73,15 @@ def four_panels(table: pd.DataFrame, picked: Collection[str] = ()) -> go.Figure:
     """Who is right where, and what is deferred: four maps that move together. `table`: `regions.cases` with x and y."""
     titles = [paint.title for paint, _ in PANELS.values()]
     figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.03, vertical_spacing=0.09)
-    figure.update_annotations(font_size=13)
+    figure.update_annotations(font={"size": 13, "color": INK}, bgcolor=PAPER)
     for position, (paint, mark) in enumerate(PANELS.values()):
         axis = "coloraxis" if paint.flipped else "coloraxis2"
         cases = table[table[paint.column].notna()]
         row, column = divmod(position, 2)
         figure.add_trace(_amounts(cases, paint, mark, axis, picked, size=5), row + 1, column + 1)
     figure.update_layout(
-        coloraxis=_scale(RIGHT_OR_WRONG, "right", (0, 1), {"len": 0.48, "y": 0.77}),
-        coloraxis2=_scale(AMOUNT, "d", (0, 1), {"len": 0.48, "y": 0.23}),
+        coloraxis=_scale(RIGHT_OR_WRONG, JUDGED, {"len": 0.48, "y": 0.77}),
+        coloraxis2=_scale(AMOUNT, LEANING, {"len": 0.48, "y": 0.23}),
     )
     figure.update_xaxes(matches="x")
     figure.update_yaxes(matches="y")
@@ -94,9 +98,10 @@ def one_panel(table: pd.DataFrame, name: str, picked: Collection[str] = ()) -> g
         for kind, mark in kinds(cases[paint.column].cat.categories, name).items():
             figure.add_trace(_kind(cases[cases[paint.column] == kind], kind, mark, picked))
     else:
-        mark, span = (PANELS[name][1], (0, 1)) if name in PANELS else (OTHER, None)
+        mark = PANELS[name][1] if name in PANELS else OTHER
+        ends = None if name not in PANELS else JUDGED if paint.flipped else LEANING
         figure.add_trace(_amounts(cases, paint, mark, "coloraxis", picked, size=8))
-        figure.update_layout(coloraxis=_scale(RIGHT_OR_WRONG if paint.flipped else AMOUNT, "", span, {"len": 0.9}))
+        figure.update_layout(coloraxis=_scale(RIGHT_OR_WRONG if paint.flipped else AMOUNT, ends, {"len": 0.9}))
     figure.update_layout(title=f"{paint.title} (n = {len(cases)})")
     return _finished(figure, height=HEIGHT)
 
@@ -194,10 +199,12 @@ def _hover(cases: pd.DataFrame) -> list[str]:
     ]
 
 
-def _scale(colours: Any, title: str, span: tuple[float, float] | None, bar: Mapping[str, Any]) -> dict[str, Any]:
-    ends = {} if span is None else {"cmin": span[0], "cmax": span[1]}
-    text = {"title": {"text": title, "font": {"color": INK}}, "tickfont": {"color": INK}}
-    return {"colorscale": colours, "colorbar": {**text, "thickness": 12, **bar}, **ends}
+def _scale(colours: Any, ends: tuple[str, str] | None, bar: Mapping[str, Any]) -> dict[str, Any]:
+    """A scale of colours with its bar: from 0 to 1 with words at its `ends`, or as far as the values go."""
+    colorbar = {"tickfont": {"color": INK}, "bgcolor": PAPER, "thickness": 12, **bar}
+    if ends is None:
+        return {"colorscale": colours, "colorbar": colorbar}
+    return {"colorscale": colours, "colorbar": {**colorbar, "tickvals": [0, 1], "ticktext": ends}, "cmin": 0, "cmax": 1}
 
 
 def _finished(figure: go.Figure, height: int) -> go.Figure:
@@ -206,9 +213,8 @@ def _finished(figure: go.Figure, height: int) -> go.Figure:
     figure.update_yaxes(visible=False)
     return figure.update_layout(
         height=height,
-        font_color=INK,
         dragmode="select",
         margin={"l": 0, "r": 0, "t": 36, "b": 0},
-        legend={"orientation": "h", "yanchor": "top", "y": 0, "itemsizing": "constant", "font": {"color": INK}},
+        legend={"orientation": "h", "yanchor": "top", "y": 0, "itemsizing": "constant"},
         hovermode="closest",
     )

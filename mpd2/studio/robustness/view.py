@@ -9,10 +9,10 @@ from mpd2.evaluation.metrics import label_of
 from mpd2.evaluation.tables import ALL
 from mpd2.present.charts import robustness as charts
 from mpd2.studio.parts import guarantee_panel, method_table, widgets
-from mpd2.studio.robustness import texts
-from mpd2.studio.shell import link, store
+from mpd2.studio.robustness import store, texts
+from mpd2.studio.shell import link
+from mpd2.studio.shell.store import ablation
 from mpd2.study.resplits import REPORTED
-from mpd2.study.tables import StudyTables
 
 
 def draw(run: str) -> None:
@@ -37,9 +37,9 @@ def resplits(run: str, row: DeltaGenerator) -> None:
     with row:
         metric = link.one(st.selectbox, "Metric", REPORTED, key="resplit_metric", default=REPORTED[0],
                           format_func=label_of, width=220, label_visibility="collapsed")  # fmt: skip
-    levels, rivals = store.ablation("resplits"), store.ablation("rivals")
-    levels, against = levels[levels["cohort"] == ALL], _study().titles[rivals["reference"].iloc[0]]
-    st.markdown(store.elsewhere()[0])
+    levels, rivals = ablation("resplits"), ablation("rivals")
+    levels, against = levels[levels["cohort"] == ALL], store.study().titles[rivals["reference"].iloc[0]]
+    st.markdown(store.on_other_splits())
     left, right = st.columns(2)
     with left:
         widgets.chart(
@@ -60,13 +60,14 @@ def resplits(run: str, row: DeltaGenerator) -> None:
 
 def unseen(run: str, row: DeltaGenerator) -> None:
     """A cohort that no method was trained on, chosen in `row`, and what labelled cases of it change."""
-    cohorts = store.ablation("transfer")["cohort"].drop_duplicates().tolist()
+    cohorts = ablation("transfer")["cohort"].drop_duplicates().tolist()
     with row:
         cohort = link.one(st.segmented_control, "Unseen cohort", cohorts, key="new_cohort", default=cohorts[0],
-                          required=True, format_func=_study().cohorts.__getitem__,
+                          required=True, format_func=store.study().cohorts.__getitem__,
                           label_visibility="collapsed")  # fmt: skip
-    cold, curve = (rows[rows["cohort"] == cohort] for rows in map(store.ablation, ("transfer", "recalibration")))
-    name = _study().cohorts[cohort]
+    cold, curve = (rows[rows["cohort"] == cohort] for rows in map(ablation, ("transfer", "recalibration")))
+    name = store.study().cohorts[cohort]
+    st.markdown(store.in_unseen(cohort))
     left, right = st.columns(2)
     with left:
         widgets.chart(
@@ -82,9 +83,4 @@ def unseen(run: str, row: DeltaGenerator) -> None:
             key="recalibration",
             alt_text=f"Total cost in {name} by the number of labelled local cases in training",
         )
-    st.markdown(store.elsewhere()[1])
     st.caption(f"{texts.NEW_COHORT} {texts.UNSEEN.format(resplits=cold['n'].max(), draws=curve['n'].max())}")
-
-
-def _study() -> StudyTables:
-    return StudyTables({name: store.ablation(name) for name in store.ELSEWHERE}, store.cohort().manifest)

@@ -30,14 +30,12 @@ from mpd2.present.words.answer import Answer
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.claims import OF_THE_OBJECTIVE, Finding
 from mpd2.study.definition import CONTENDERS, PAPER_RUN, ROUTERS
-from mpd2.study.sentences import resplit_words, transfer_words
 from mpd2.study.tables import StudyTables, read_table, table_path
 
 DATA = ROOT / "data"
 RUNS = DATA / "runs"
 OWN = "own-"  # begins the name of a run that people made
 ABLATIONS = ("objective", "regularisation", "budget")
-ELSEWHERE = ("resplits", "rivals", "transfer", "recalibration")
 STUDY_STRATA = 5  # of risk, in the study's table
 
 
@@ -174,13 +172,6 @@ def terms() -> tuple[Finding, ...]:
     """What came of each claim about the terms of the objective, in the order of the claims."""
     study = StudyTables({name: ablation(name) for name in (*ABLATIONS, "effects")}, cohort().manifest)
     return tuple(claim.check(study, PAPER_RUN) for claim in OF_THE_OBJECTIVE)
-
-
-@cached
-def elsewhere() -> tuple[str, str]:
-    """What other splits of the cases and new cohorts come to, in words."""
-    study = StudyTables({name: ablation(name) for name in ELSEWHERE}, cohort().manifest)
-    return headlines.in_words(resplit_words(study)), headlines.in_words(transfer_words(study))
 
 
 def _shipped() -> list[str]:

@@ -8,7 +8,7 @@ import pandas as pd
 from mpd2.evaluation.metrics import METRICS
 from mpd2.present.charts.kit.style import OTHER, AltairChart, heading
 
-ROW, AROUND = 16, 90  # pixels of a row, and of title and axis
+ROW, AROUND = 15, 90  # pixels of a row, and of title and axis
 FEWEST = 7  # rows there is room for, so that short charts side by side are alike
 
 

@@ -1,0 +1,31 @@
+"""What the Robustness page reads."""
+
+from __future__ import annotations
+
+from mpd2.core.memo import cached
+from mpd2.present.words.answer import in_words
+from mpd2.studio.shell import store
+from mpd2.study.sentences import resplit_words, transfer_words
+from mpd2.study.tables import StudyTables
+
+TABLES = ("resplits", "rivals", "transfer", "recalibration")
+
+
+@cached
+def study() -> StudyTables:
+    """The tables of the page with the names of methods and cohorts."""
+    return StudyTables({name: store.ablation(name) for name in TABLES}, store.cohort().manifest)
+
+
+@cached
+def on_other_splits() -> str:
+    """What other splits of the cases come to, in words."""
+    return in_words(resplit_words(study()))
+
+
+@cached
+def in_unseen(cohort: str) -> str:
+    """What a cohort that no method was trained on comes to, in words."""
+    rows = store.ablation("transfer")
+    one = StudyTables({"transfer": rows[rows["cohort"] == cohort]}, store.cohort().manifest)
+    return in_words(transfer_words(one))

@@ -164,15 +164,15 @@ def _shortest(step: Ints, far: int) -> Ints:
 
 
 def _by_prices(worth: Floats, places: Places) -> Assignment:
-    found = sample_prices(worth, places)
-    case_prices = found.case_prices(places.part)
-    net = worth - found.reader_prices - case_prices[:, None]
+    sample = sample_prices(worth, places)
+    case_prices = sample.case_prices(places.part)
+    net = worth - sample.reader_prices - case_prices[:, None]
     action = _seat(worth, net, places)
     sent = (action > 0).sum()
-    bound = np.maximum(net.max(-1), 0.0).sum() + (found.reader_prices * np.minimum(places.readers, len(worth))).sum()
-    bound += (found.part_prices * places.parts).sum() + found.total_price * (sent if places.fill else places.total)
+    bound = np.maximum(net.max(-1), 0.0).sum() + (sample.reader_prices * np.minimum(places.readers, len(worth))).sum()
+    bound += (sample.part_prices * places.parts).sum() + sample.total_price * (sent if places.fill else places.total)
     gap = max(float(bound) - total_worth(worth, action), 0.0)
-    return Assignment(action, found.total_price, found.part_prices, found.reader_prices, gap)
+    return Assignment(action, sample.total_price, sample.part_prices, sample.reader_prices, gap)
 
 
 def sample_prices(worth: Floats, places: Places) -> Assignment:

@@ -12,7 +12,7 @@ from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.intervals import Estimate, percentiles
 from mpd2.evaluation.metrics import COUNTS, each_metric
 from mpd2.planning.day import DaySetting
-from mpd2.planning.dayplan import FIGURES, SOFT, Judged
+from mpd2.planning.dayplan import ALL_METRICS, SOFT, Judged
 from mpd2.planning.limits import Limits
 from mpd2.planning.ranked_cases import RankedCases, counts_along, soft_prices
 
@@ -43,12 +43,12 @@ class BudgetSweep:
     readings: Ints  # [P]
     value: Floats  # [P, F] SHOWN
     samples: Floats  # [P, F, R] the same of every resample
-    figures: Estimates
+    metrics: Estimates
 
     def less(self, other: Judged) -> Estimates:
         """What every place has more than another setting, on the same resampled cases."""
-        columns = [FIGURES.index(name) for name in SHOWN]
-        value = self.value - np.array([other.figures[name].value for name in SHOWN])
+        columns = [ALL_METRICS.index(name) for name in SHOWN]
+        value = self.value - np.array([other.metrics[name].value for name in SHOWN])
         return _estimates(value, self.samples - other.samples.T[columns], other.day.setting.costs)
 
 

@@ -45,8 +45,8 @@ def moved(cohort: Cohort, costs: Costs, before: Decisions, after: Decisions) -> 
 
 def moved_summary(rows: pd.DataFrame) -> pd.DataFrame:
     """The rows of `moved` by kind, in the order of KINDS: cases, gained, lost, and the sums of clinical and fees."""
-    known = rows.assign(gained=rows["error"] == GAINED, lost=rows["error"] == LOST)
-    counted = known.groupby("kind").agg(
+    marked = rows.assign(gained=rows["error"] == GAINED, lost=rows["error"] == LOST)
+    counted = marked.groupby("kind").agg(
         cases=("case_id", "size"),
         gained=("gained", "sum"),
         lost=("lost", "sum"),
@@ -129,14 +129,14 @@ def _asked(cohort: Cohort, decisions: Decisions) -> np.ndarray:
 
 def _errors(truth: Ints, before: Decisions, after: Decisions) -> np.ndarray:
     wrong_before, wrong_after = before.label != truth, after.label != truth
-    known = (truth != UNKNOWN) & (before.label != UNKNOWN) & (after.label != UNKNOWN)
-    apart = [~known, wrong_after & ~wrong_before, wrong_before & ~wrong_after]
+    judged = (truth != UNKNOWN) & (before.label != UNKNOWN) & (after.label != UNKNOWN)
+    apart = [~judged, wrong_after & ~wrong_before, wrong_before & ~wrong_after]
     return np.select(apart, [NOT_KNOWN, GAINED, LOST], SAME)
 
 
 def _clinical(cohort: Cohort, costs: Costs, decisions: Decisions) -> Floats:
-    known = (cohort.truth != UNKNOWN) & (decisions.label != UNKNOWN)
-    return np.where(known, costs.of_errors(decisions.label, cohort.truth), np.nan)
+    judged = (cohort.truth != UNKNOWN) & (decisions.label != UNKNOWN)
+    return np.where(judged, costs.of_errors(decisions.label, cohort.truth), np.nan)
 
 
 def _fees(costs: Costs, decisions: Decisions) -> Floats:

@@ -21,7 +21,7 @@ from mpd2.planning.plan import Plan
 from mpd2.planning.ranked_cases import RankedCases, soft_deferral
 
 SOFT = "DeferSoft"
-FIGURES = (*COUNTED, SOFT)
+ALL_METRICS = (*COUNTED, SOFT)
 ROUNDS = 6  # in which first questions give way to later ones
 MET = 1e-6  # by which a mean probability may be off
 COMPARED = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", SOFT, "Consults", "F1", "MCC", "Sens", "Spec")
@@ -29,7 +29,7 @@ COMPARED = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", SOFT, "Consults"
 
 @dataclass(frozen=True, eq=False)
 class DayPlan:
-    """A setting carried out on a worklist."""
+    """Who reads each case under a setting, and what comes of it."""
 
     setting: DaySetting
     ranked: RankedCases
@@ -49,22 +49,22 @@ class DayPlan:
 
     @property
     def sent(self) -> int:
-        """How many cases are sent to anybody."""
+        """Number of cases sent to a reader."""
         return int(self.decisions.deferred.sum())
 
     @property
     def share(self) -> float:
-        """The share of cases that is."""
+        """Share of cases sent to a reader."""
         return self.sent / len(self.decisions.label)
 
     @property
     def readings(self) -> int:
-        """How many readings that takes."""
+        """Number of readings; more than cases where a method asks on."""
         return int(self.load.sum())
 
 
 def make_day(ranked: RankedCases, setting: DaySetting, urgent: Bools | None = None) -> DayPlan:
-    """What becomes of the worklist under a setting."""
+    """Plan the ranked cases under a setting."""
     made, decisions = _with_room_for_later(ranked, setting.limits, urgent)
     day = DayPlan(setting, ranked, made, decisions, load_of(decisions, ranked.cohort.readers))
     return replace(day, plan=replace(made, notes=(*made.notes, *_notes(day))))
@@ -105,10 +105,10 @@ def _notes(day: DayPlan) -> list[str]:
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """A plan with its figures, and the same figures of every resample to set it against others."""
+    """A plan with its metrics, and the same of every resample to compare it with others."""
 
     day: DayPlan
-    figures: Mapping[str, Estimate]  # COUNTED and SOFT
+    metrics: Mapping[str, Estimate]  # COUNTED and SOFT
     samples: Floats  # [R, COUNTED and SOFT]
 
 
@@ -122,7 +122,7 @@ def measure(day: DayPlan, weights: Floats) -> Judged:
 
 def difference(first: Judged, second: Judged) -> dict[str, Estimate]:
     """What the second has more than the first, on the same resampled cases; each is counted by its own costs."""
-    values = [second.figures[name].value - first.figures[name].value for name in FIGURES]
+    values = [second.metrics[name].value - first.metrics[name].value for name in ALL_METRICS]
     return _estimates(values, second.samples - first.samples)
 
 
@@ -133,8 +133,8 @@ def compared(first: Judged, second: Judged) -> pd.DataFrame:
         [
             {
                 "metric": name,
-                "first": first.figures[name].value,
-                "second": second.figures[name].value,
+                "first": first.metrics[name].value,
+                "second": second.metrics[name].value,
                 "difference": more[name].value,
                 "low": more[name].low,
                 "high": more[name].high,
@@ -147,7 +147,7 @@ def compared(first: Judged, second: Judged) -> pd.DataFrame:
 def _estimates(values: Sequence[float], samples: Floats) -> dict[str, Estimate]:
     low, high = percentiles(samples)
     ends = zip(values, low.tolist(), high.tolist(), strict=True)
-    return {name: Estimate(*told) for name, told in zip(FIGURES, ends, strict=True)}
+    return {name: Estimate(*each) for name, each in zip(ALL_METRICS, ends, strict=True)}
 
 
 def by_cohort(before: DayPlan, after: DayPlan, cohort: Cohort, weights: Floats) -> pd.DataFrame:

@@ -59,7 +59,7 @@ def reroute(
 def plan_for(
     preference: Floats, order: Floats, defer: Floats, cohort: Cohort, limits: Limits, urgent: np.ndarray | None = None
 ) -> Plan:
-    """The plan for a hard budget, by an order of the cases, or for a soft one, by a price on d, [N], and preference."""
+    """Hard budget: rank cases by `order`. Soft budget: solve for the price λ on d, [N], then threshold `preference`."""
     if not limits.soft or limits.budget is None:
         return plan(order, cohort, limits, urgent)
     price = soft_price(defer, limits.budget, strata(cohort, limits))
@@ -92,8 +92,8 @@ def plan(
     action, bar = _unhindered(worth, cohort, places)
     reader_prices, gap = np.zeros(cohort.readers), 0.0
     if not _fits(action, places):
-        found = assign(worth, places)
-        action, bar, reader_prices, gap = found.action, found.case_prices(places.part), found.reader_prices, found.gap
+        best = assign(worth, places)
+        action, bar, reader_prices, gap = best.action, best.case_prices(places.part), best.reader_prices, best.gap
     value = total_worth(preference, action)
     return Plan(action, price + bar, reader_prices, value, gap, _notes(action, worth, cohort, limits, places, urgent))
 

@@ -1,6 +1,6 @@
-"""A worklist at every budget: what is preferred for each case, the plan under any limits, and the whole cost curve.
+"""Cases ranked for deferral: per-reader preferences, the order in which cases are sent, and cost at every budget.
 
-All members of a run decide together, so that there is one worklist.
+All members of a run decide together, so that there is one ranking for every page, file and command.
 """
 
 from __future__ import annotations
@@ -112,8 +112,8 @@ def operating_curve(
     budgets, once = np.linspace(0, 1, points), np.ones((1, len(ranked.cohort)))
     drawn = once if weights is None else np.concatenate([once, weights])
     counts = counts_along(ranked, limits, costs, drawn, budgets)  # [C, P, 1 + R], first every case once
-    known = each_metric(counts)
-    costed = np.stack([known[name] for name in COSTS], axis=-1)  # [P, 1 + R, 3]
+    metrics = each_metric(counts)
+    costed = np.stack([metrics[name] for name in COSTS], axis=-1)  # [P, 1 + R, 3]
     value = costed[:, 0]
     ends = np.full((2, *value.shape), np.nan) if weights is None else percentiles(np.moveaxis(costed[:, 1:], 1, 0))
     sent = counts[COUNTS.index("deferred"), :, 0].astype(np.int64)

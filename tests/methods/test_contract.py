@@ -8,16 +8,18 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.special import expit
 from toy import toy_problem
 
 from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.error_rates import fit_errors
 from mpd2.core.errors import UserError
 from mpd2.core.policy import NOBODY, Policy, choose
 from mpd2.core.runs import Run, load_run, save_run
 from mpd2.evaluation.metrics import evaluate
 from mpd2.evaluation.published import published
-from mpd2.methods import METHODS, NOT_DEPLOYABLE, decisions_of, policy_of
-from mpd2.methods.base import AsksOn, Method
+from mpd2.methods import METHODS, NOT_DEPLOYABLE, decisions_of, expectations_of, policy_of
+from mpd2.methods.base import AsksOn, ExpectsCosts, Explains, Method
 from mpd2.methods.learned import Learned
 from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.plus.method import Plus
@@ -103,6 +105,30 @@ def test_with_no_reader_available_no_method_asks_and_the_ai_decides(key: str) ->
     assert not decisions.deferred.any()
     assert isinstance(METHODS[key], AsksOn) or (decisions.label == SMALL.ai_label).all()
     assert (policy_of(fitted(key), alone).defer == 0).all()
+
+
+@every_method
+def test_what_is_expected_of_a_case_is_of_one_model_whatever_the_method(key: str) -> None:
+    expected = expectations_of(
+        fitted(key), SMALL, SMALL.manifest.default_costs(), fit_errors(SMALL.subset(split="train"))
+    )
+    assert expected is not None
+    assert expected.wrong.shape == expected.cost.shape == (len(SMALL), 1 + SMALL.readers)
+    says_glaucoma = SMALL.ai_label == 1
+    assert np.allclose(expected.wrong[:, 0], np.where(says_glaucoma, 1 - expected.glaucoma, expected.glaucoma))
+    assert np.isfinite(expected.cost[:, 0]).all()
+    assert np.array_equal(np.isfinite(expected.cost[:, 1:]), SMALL.available)
+    own = expectations_of(fitted(key), SMALL, SMALL.manifest.default_costs(), None)
+    assert (own is not None) == isinstance(METHODS[key], ExpectsCosts)
+
+
+@every_method
+def test_a_method_that_explains_takes_its_own_policy_apart(key: str) -> None:
+    method = METHODS[key]
+    assert isinstance(method, Explains) == (key == Mpd2.key)
+    if isinstance(method, Explains):
+        defer = policy_of(fitted(key), SMALL).defer
+        assert np.allclose(expit(method.deferral_logit(fitted(key), SMALL)), defer, atol=1e-6)
 
 
 @every_method

@@ -51,7 +51,7 @@ def test_every_place_of_a_course_is_what_that_budget_comes_to(rule, cohort, data
     for place in PLACES:
         there = judged(ranked, kind.with_budget(place / STEPS), weights)
         assert (course.sent[place], course.readings[place]) == (there.day.sent, there.day.readings)
-        same(course.figures.at(place), there.figures)
+        same(course.metrics.at(place), there.metrics)
         same(apart.at(place), dayplan.difference(start, there))
 
 

@@ -101,8 +101,8 @@ def test_a_sweep_sends_as_many_and_its_costs_are_in_the_new_unit(small_cohort, s
     np.testing.assert_array_equal(other.readings, one.readings)
     unit = np.where(np.isin(SHOWN, COSTS), scale, 1.0)
     for end in ("value", "low", "high"):
-        expected = getattr(one.figures, end)
-        np.testing.assert_allclose(getattr(other.figures, end) / unit, expected, rtol=1e-6, atol=1e-8)
+        expected = getattr(one.metrics, end)
+        np.testing.assert_allclose(getattr(other.metrics, end) / unit, expected, rtol=1e-6, atol=1e-8)
 
 
 @settings(max_examples=8, deadline=None)

@@ -13,7 +13,7 @@ from mpd2.evaluation.intervals import paired_difference, resample_weights, summa
 from mpd2.evaluation.metrics import COUNTED, evaluate
 from mpd2.planning import dayplan
 from mpd2.planning.day import DaySetting
-from mpd2.planning.dayplan import COMPARED, FIGURES, SOFT
+from mpd2.planning.dayplan import ALL_METRICS, COMPARED, SOFT
 from mpd2.planning.limits import Limits
 from mpd2.planning.ranked_cases import RankedCases, rank_cases
 from mpd2.planning.worklist import worklist
@@ -60,9 +60,9 @@ def test_figures_and_differences_are_those_of_the_tables(ranked, usual, weights,
     told = summary({"first": first.day.tally}, weights).set_index("metric")
     paired = paired_difference(second.day.tally, first.day.tally, weights).set_index("metric")
     more = dayplan.difference(first, second)
-    assert set(first.figures) == set(FIGURES)
+    assert set(first.metrics) == set(ALL_METRICS)
     for metric in COUNTED:
-        ends = first.figures[metric]
+        ends = first.metrics[metric]
         assert (ends.value, ends.low, ends.high) == pytest.approx(tuple(told.loc[metric, ["value", "low", "high"]]))
         apart = tuple(paired.loc[metric, ["difference", "low", "high"]])
         assert (more[metric].value, more[metric].low, more[metric].high) == pytest.approx(apart)
@@ -73,7 +73,7 @@ def test_figures_and_differences_are_those_of_the_tables(ranked, usual, weights,
 
 def test_a_soft_budget_is_met_in_probability(ranked, usual, weights):
     soft = replace(usual, limits=Limits(budget=0.35, soft=True))
-    assert dayplan.measure(dayplan.make_day(ranked, soft), weights).figures[SOFT].value == pytest.approx(0.35)
+    assert dayplan.measure(dayplan.make_day(ranked, soft), weights).metrics[SOFT].value == pytest.approx(0.35)
 
 
 def test_cohorts_add_up_to_all_cases(ranked, usual, weights, cases):

@@ -30,7 +30,7 @@ def test_it_holds_every_fact_and_where_it_comes_from(small_cohort):
 
 def test_a_case_that_is_kept_is_left_to_the_ai(small_cohort):
     kept = ACTIONS.assign(chosen=[True, False, False])
-    assert "Left to the AI; expected cost 0.400; models that agree: 1." in sheet(small_cohort, actions=kept)
+    assert "Kept; expected cost 0.400; models that agree: 1." in sheet(small_cohort, actions=kept)
 
 
 def test_the_note_is_kept_word_for_word(small_cohort):

@@ -119,9 +119,9 @@ def chain(outlook: Outlook, case: Cohort, costs: Costs, limit: int, prevalence: 
     terms, start = _begin(before, costs)
     rows = [_step_of(start, terms, 0, case) | {"known": "How common glaucoma is", "next": "look at the case"}]
     terms, state = _begin(outlook, costs)
-    known, spent = "AI and photograph", 0.0
+    news, spent = "AI and photograph", 0.0
     for left in range(limit, -1, -1):
-        row = _step_of(state, terms, left, case) | {"known": known, "spent": spent}
+        row = _step_of(state, terms, left, case) | {"known": news, "spent": spent}
         reader = row.pop("position")
         asks = reader != NOBODY and row["asking"] < row["now"]
         word = int(case.decisions[0, reader]) if asks else UNKNOWN
@@ -129,7 +129,7 @@ def chain(outlook: Outlook, case: Cohort, costs: Costs, limit: int, prevalence: 
         if not asks or word == UNKNOWN:
             break
         state = _heard(state, terms, np.array([reader]), np.array([word]))
-        known, spent = f"{row['reader']} says {ANSWERS[word]}", spent + costs.fees[reader]
+        news, spent = f"{row['reader']} says {ANSWERS[word]}", spent + costs.fees[reader]
     return pd.DataFrame(rows, columns=list(CHAIN))
 
 
@@ -260,14 +260,14 @@ def _step_of(enquiry: _Enquiries, terms: _Terms, left: int, case: Cohort) -> dic
     mass = float(enquiry.belief.sum())
     asking = _asking(enquiry, terms, _depth(left, case.readers))[0] if left else np.full(case.readers, np.inf)
     best = int(asking.argmin()) if np.isfinite(asking).any() else NOBODY
-    known = best != NOBODY
+    anybody = best != NOBODY
     return {
         "probability": float(enquiry.belief[0, 1]) / mass,
         "now": float(_stop(enquiry, terms)[0]) / mass,
         "label": ANSWERS[int(_labels(enquiry, terms)[0])],
         "position": best,
-        "reader": case.manifest.readers[best].name if known else "",
-        "fee": float(terms.fees[best]) if known else np.nan,
-        "asking": float(asking[best]) / mass if known else np.nan,
+        "reader": case.manifest.readers[best].name if anybody else "",
+        "fee": float(terms.fees[best]) if anybody else np.nan,
+        "asking": float(asking[best]) / mass if anybody else np.nan,
         "spent": 0.0,
     }  # fmt: skip

@@ -1,4 +1,4 @@
-"""One case on a sheet of plain text: what was known, what is done with it, and what somebody noted."""
+"""One case on a sheet of plain text: its inputs, what is done with it, and what somebody noted."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ def case_sheet(case: Cohort, actions: pd.DataFrame, story: str, note: str, stamp
     """The sheet, in UTF-8. `actions` is the case's `explain.actions_frame`; the note is kept word for word."""
     parts = {
         f"Case {case.ids[0]}": [str(stamp), story],
-        "Done with it": [_done(actions)],
-        "What was known": [f"{INPUT_NAMES[name]}: {decimal(case.column(name)[0])}" for name in STATE],
+        "Decision": [_done(actions)],
+        "Inputs": [f"{INPUT_NAMES[name]}: {decimal(case.column(name)[0])}" for name in STATE],
         "Who could decide": [_action(row) for row in actions.to_dict("records")],
         "Note": [note.strip() or "none"],
-        "Mind": [WARNING],
+        "Warning": [WARNING],
     }
     return "\n\n".join("\n".join([head, "-" * len(head), *lines]) for head, lines in parts.items()).encode()
 
 
 def _done(actions: pd.DataFrame) -> str:
     chosen = actions[actions["chosen"]].iloc[0]
-    what = "Left to the AI" if chosen["action"] == "ai" else f"Sent to {chosen['who']}"
+    what = "Kept" if chosen["action"] == "ai" else f"Sent to {chosen['who']}"
     return f"{what}; expected cost {decimal(chosen['expected_cost'])}; models that agree: {chosen['votes']}."
 
 

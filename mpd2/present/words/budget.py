@@ -45,14 +45,14 @@ def told(before: Judged, now: Judged, many: bool) -> tuple[Texts, Texts]:
     """The numbers of a setting, and how they have changed; `many`: a case may have several readings."""
     costs = now.day.setting.costs
     more = None if before.day.setting == now.day.setting else _known(difference(before, now), costs)
-    return figures_at(_known(now.figures, costs), now.day.sent, now.day.readings if many else None), changes_at(more)
+    return figures_at(_known(now.metrics, costs), now.day.sent, now.day.readings if many else None), changes_at(more)
 
 
 def figures_along(course: BudgetSweep, many: bool) -> str:
     """`figures_at` every place, a line each."""
     places = range(1 + STEPS)
     return _lines(
-        figures_at(course.figures.at(place), int(course.sent[place]), int(course.readings[place]) if many else None)
+        figures_at(course.metrics.at(place), int(course.sent[place]), int(course.readings[place]) if many else None)
         for place in places
     )
 

@@ -55,7 +55,7 @@ def _follow(about: Scenario, day: int, live: bool, left: DeltaGenerator, right: 
     """What follows the hand from the server; all that stays as it is is drawn elsewhere, once."""
     here = state.course()
     before, now = (budget_store.day(about, setting) for setting in (here.before, here.now))
-    known = budget_store.in_passing(about, here.now) if here.moving else budget_store.measure(about, here.now).figures
+    known = budget_store.in_passing(about, here.now) if here.moving else budget_store.measure(about, here.now).metrics
     with left:
         widgets.bare_chart(_curve(about, before, now, known), key=CURVE, alt_text=texts.CURVE_ALT)
     with right:
@@ -180,7 +180,7 @@ def _at_rest(about: Scenario) -> dict[str, list[str]]:
 
 
 def _curve(about: Scenario, before: DayPlan, now: DayPlan, told: Mapping[str, Estimate]) -> Drawing:
-    was = budget_store.measure(about, before.setting).figures
+    was = budget_store.measure(about, before.setting).metrics
     places = {figures.NOW: (now.share, told), figures.BEFORE: (before.share, was)}
     return figures.at(budget_store.backdrop(about, now.setting), places)
 
@@ -209,7 +209,7 @@ def _files(about: Scenario, left: DeltaGenerator, right: DeltaGenerator) -> None
     """The charts to take away; nobody can while the hand is on the slider."""
     here = state.course()
     before, now = (budget_store.day(about, setting) for setting in (here.before, here.now))
-    known = budget_store.measure(about, here.now).figures
+    known = budget_store.measure(about, here.now).metrics
     with left:
         widgets.files(lambda: _curve(about, before, now, known), budget_store.curve(about, here.now), CURVE)
     with right:

@@ -96,10 +96,10 @@ def expected(about: Scenario, away: tuple[str, ...], costs: Costs) -> Expectatio
     """What is expected of each case of the slice, with those who are there, by the model that decides it."""
     run, cases = store.run(about.run), about.slice(store.cohort())
     there = cases.with_available(Limits(away=away).present(cases.manifest))
-    known = expectations_of(run, there, costs, store.error_model(about.run))
-    if known is None:
+    expectations = expectations_of(run, there, costs, store.error_model(about.run))
+    if expectations is None:
         raise UserError(f"run {about.run}: it keeps no error rates; make the run anew")
-    return known
+    return expectations
 
 
 def worklist(about: Scenario, setting: DaySetting) -> pd.DataFrame:
@@ -126,8 +126,8 @@ def in_passing(about: Scenario, setting: DaySetting) -> Mapping[str, Estimate]:
     """What is shown of a place of the slider while a hand passes over it; from the course, if there is one."""
     limits = setting.limits
     if limits.budget is None or not has_course(limits):
-        return measure(about, setting).figures
-    return _course(about, _kind(setting)).figures.at(round(STEPS * limits.budget))
+        return measure(about, setting).metrics
+    return _course(about, _kind(setting)).metrics.at(round(STEPS * limits.budget))
 
 
 def course(about: Scenario, start: DaySetting) -> dict[str, str] | None:

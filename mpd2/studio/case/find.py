@@ -72,10 +72,9 @@ def choose_pinned(about: Scenario, case_id: str) -> str | None:
     ids = case_store.listing(about)["case_id"].tolist()
     _pinning(ids, case_id)
     other = st.session_state.get(PIN)
-    known = other in ids
-    if other and not known:
+    if other and other not in ids:
         st.warning(f"The pinned case {other} is not in this slice.", icon=":material/push_pin:")
-    return str(other) if other and known and other != case_id else None
+    return str(other) if other in ids and other != case_id else None
 
 
 def _filtered(rows: pd.DataFrame) -> pd.DataFrame:

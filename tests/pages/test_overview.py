@@ -71,8 +71,8 @@ def test_the_help_of_a_number_has_its_differences_with_both_ends(overview):
     for other in ("ai", "mpd2-plus"):
         (row,) = paired[paired["method"] == other].to_dict("records")
         ends = interval(-row["high"], -row["low"], signed=True)
-        text = f"Against {row['title']}: {decimal(-row['difference'], signed=True)} (95\xa0% interval {ends})."
-        assert text in overview.metric[0].help
+        text = f"{decimal(-row['difference'], signed=True)} against {row['title']} (95\xa0% interval {ends}), "
+        assert text + ("better" if row["difference"] > 0 else "worse") in overview.metric[0].help
 
 
 def test_the_cheapest_other_method_is_named(overview):

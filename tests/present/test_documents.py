@@ -14,6 +14,7 @@ from mpd2.core.policy import Policy, route
 from mpd2.evaluation import curves, tables
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import resample_weights
+from mpd2.present.charts.kit.style import AI, OTHER, READER, ROUTER
 from mpd2.present.documents.briefing import Stamp, brief
 from mpd2.present.documents.html import to_html
 from mpd2.present.documents.slides import to_slides
@@ -125,6 +126,56 @@ def test_slides_open_with_the_answer_and_end_with_the_caveats(briefing, deck):
     assert all(caveat in words_of(last) for caveat in briefing.caveats)
 
 
+def test_every_difference_comes_with_its_interval_and_which_is_better(briefing, page, deck):
+    differences = [item for number in briefing.numbers for item in number.differences]
+    assert differences
+    for item in differences:
+        text = (
+            f"{item.change} against {item.against} (95\xa0% interval {item.span}){f', {item.sense}' * bool(item.sense)}"
+        )
+        assert item.span
+        assert text in Page(page).text
+        assert text in words_of(deck.slides[0])
+
+
+def test_both_name_the_cheapest_other_method(briefing, page, deck):
+    assert "The cheapest other method, " in briefing.answer
+    assert briefing.answer in Page(page).text
+    assert briefing.answer in words_of(deck.slides[0])
+
+
+def test_marks_on_slides_are_those_of_the_methods(briefing, deck):
+    plane, cohorts, load = charts_of(deck)
+    colours = {series.name: str(series.marker.format.fill.fore_color.rgb) for series in plane.plots[0].series}
+    assert colours == {
+        "Other methods": OTHER.colour[1:], "AI alone": AI.colour[1:], briefing.stamp.run: ROUTER.colour[1:],
+    }  # fmt: skip
+    bars = {series.name: str(series.format.fill.fore_color.rgb) for series in cohorts.plots[0].series}
+    assert bars == {"Router": ROUTER.colour[1:], "AI only": AI.colour[1:], "Another": OTHER.colour[1:]}
+    assert str(load.plots[0].series[0].format.fill.fore_color.rgb) == READER.colour[1:]
+
+
+def test_costs_are_across_and_scores_upright_on_the_slide(briefing, deck):
+    plane = charts_of(deck)[0]
+    assert plane.category_axis.axis_title.text_frame.text == "total cost (less is better)"
+    assert plane.value_axis.axis_title.text_frame.text == "F1 (more is better)"
+    across = sorted(float(x.text) for x in plane._chartSpace.xpath("//c:xVal//c:v"))
+    assert across == pytest.approx(sorted(briefing.plane["cost_value"]))
+
+
+def test_the_table_of_a_page_is_that_of_the_briefing_with_the_run_marked(briefing, page):
+    rows = re.findall(r"<tr( class=\"active\")?>(.*?)</tr>", page.decode().split("<tbody>")[1].split("</tbody>")[0])
+    cells = [re.findall(r"<td>(.*?)</td>", row) for _, row in rows]
+    assert cells == briefing.methods.to_numpy().tolist()
+    assert [row[0] for (active, _), row in zip(rows, cells, strict=True) if active] == ["Router"]
+
+
+def test_the_interval_of_a_method_holds_its_total_cost(briefing):
+    for cost, ends in zip(briefing.methods["Total cost"], briefing.methods.iloc[:, -1], strict=True):
+        low, high = map(float, ends.split(" to "))
+        assert low < float(cost) < high
+
+
 def test_charts_on_slides_hold_their_numbers(briefing, deck):
     plane, cohorts, load = charts_of(deck)
     points = sorted(score for series in plane.plots[0].series for score in series.values)
@@ -175,7 +226,7 @@ def test_shares_of_the_load_add_up(briefing):
 
 def test_a_run_that_asks_nobody_can_be_reported_too(small_cohort):
     briefing = briefing_of(small_cohort, active="ai")
-    assert briefing.spread == "No case goes to a reader."
+    assert briefing.spread == "No case is sent to a reader."
     assert not briefing.load["cases"].any()
     assert to_html(briefing)
     assert len(Presentation(BytesIO(to_slides(briefing))).slides) == 6

@@ -79,8 +79,10 @@ def tradeoff(plane: pd.DataFrame, active: str, printed: bool = False) -> AltairC
 def front_in_words(plane: pd.DataFrame) -> str:
     """Who is on the front, from cheap to dear, and in how many resamples."""
     front = plane[plane["on_front"]].sort_values("cost_value")
-    told = [f"{title} ({percent(share, 0)})" for title, share in zip(front["title"], front["front_share"], strict=True)]
-    return f"On the front, and in how many resamples: {', '.join(told)}."
+    names = [
+        f"{title} ({percent(share, 0)})" for title, share in zip(front["title"], front["front_share"], strict=True)
+    ]
+    return f"On the front, with the share of resamples in which they are: {', '.join(names)}."
 
 
 @drawn_once

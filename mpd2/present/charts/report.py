@@ -40,5 +40,5 @@ def reader_load(load: pd.DataFrame) -> alt.Chart:
             x=alt.X("share:Q", title="share of all readings", axis=alt.Axis(format="%")),
             y=alt.Y("reader:N", title=None, sort=None),
         )
-        .properties(title="Who reads", width=600, height=alt.Step(20))
+        .properties(title="Share of all readings", width=600, height=alt.Step(20))
     )

@@ -9,11 +9,11 @@ from datetime import date
 import numpy as np
 import pandas as pd
 
-from mpd2.core.text import GAP, decimal, interval, percent, percent_interval
+from mpd2.core.text import GAP, count, decimal, interval, percent, percent_interval
 from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.intervals import LEVEL, RESAMPLES
 from mpd2.evaluation.metrics import METRICS, load_of
-from mpd2.present.words.answer import KeyNumber, best_other, errors, headline, key_numbers, level
+from mpd2.present.words.answer import KeyNumber, best_other, errors, headline, key_numbers, level, rival
 from mpd2.study.claims import AI
 from mpd2.study.tables import StudyTables
 
@@ -26,7 +26,7 @@ COMPARED = ("F1", "MCC", "Sens", "Spec", "Defer", "ClinicalCost", "ExpertCost", 
 
 @dataclass(frozen=True)
 class Stamp:
-    """What a briefing is about, so that a printed one can be told from any other."""
+    """What a briefing is about, so that a printed one can be distinguished from any other."""
 
     run: str  # as shown
     slice: str  # in words
@@ -60,19 +60,19 @@ class Briefing:
 
 def brief(evidence: Evidence, tables: Mapping[str, pd.DataFrame], active: str, stamp: Stamp) -> Briefing:
     """Draw up the briefing of the run `active`; `tables` holds TABLES of the same slice."""
-    figures = StudyTables(tables, evidence.cohort.manifest)
+    study = StudyTables(tables, evidence.cohort.manifest)
     planes = tables["tradeoff"]
     load = _load(evidence, active)
     return Briefing(
         stamp=stamp,
         active=active,
-        answer=f"{headline(figures, active)} {errors(figures, active)}".strip(),
-        numbers=tuple(key_numbers(figures, active)),
+        answer=" ".join(filter(None, (part(study, active) for part in (headline, errors, rival)))),
+        numbers=tuple(key_numbers(study, active)),
         methods=_methods(tables["overall"]),
         plane=planes[(planes["score"] == "F1") & (planes["cost"] == "TotalCost")].reset_index(drop=True),
-        cohorts=_cohorts(figures, active),
+        cohorts=_cohorts(study, active),
         load=load,
-        spread=_spread(figures, active, load),
+        spread=_spread(study, active, load),
         caveats=_caveats(evidence, active),
     )
 
@@ -88,12 +88,12 @@ def _methods(overall: pd.DataFrame) -> pd.DataFrame:
     return words
 
 
-def _cohorts(figures: StudyTables, active: str) -> pd.DataFrame:
+def _cohorts(study: StudyTables, active: str) -> pd.DataFrame:
     """Total cost in each cohort: the run, the AI alone, and the cheapest of the others."""
-    shown = list(dict.fromkeys([active, AI, best_other(figures, active)]))
-    rows = figures.tables["cohorts"]
+    shown = list(dict.fromkeys([active, AI, best_other(study, active)]))
+    rows = study.tables["cohorts"]
     rows = rows[(rows["metric"] == "TotalCost") & rows["method"].isin(shown)]
-    names = {entry.key: entry.name for entry in figures.manifest.cohorts}
+    names = {entry.key: entry.name for entry in study.manifest.cohorts}
     rows = rows.assign(cohort=rows["cohort"].map(names), place=rows["method"].map(shown.index))
     rows = rows.sort_values("place", kind="stable", ignore_index=True)
     return rows[["cohort", "method", "title", "value", "low", "high", "n"]]
@@ -105,15 +105,15 @@ def _load(evidence: Evidence, active: str) -> pd.DataFrame:
     return pd.DataFrame({"reader": names, "share": counts / max(counts.sum(), 1), "cases": counts})
 
 
-def _spread(figures: StudyTables, active: str, load: pd.DataFrame) -> str:
+def _spread(study: StudyTables, active: str, load: pd.DataFrame) -> str:
     if not load["cases"].any():
-        return "No case goes to a reader."
-    busiest = level(figures, active, "Top1")
-    effective = figures.of("collapse", metric="NEff")[active]
+        return "No case is sent to a reader."
+    busiest = level(study, active, "Top1")
+    effective = study.of("collapse", metric="NEff")[active]
     return (
         f"The busiest reader gives {percent(busiest.value, 1)} of all readings (95{GAP}% interval "
-        f"{percent_interval(busiest.low, busiest.high)}); the load amounts to {decimal(effective.value, 1)} equally "
-        f"busy readers ({interval(effective.low, effective.high, 1)}) of {len(load)}."
+        f"{percent_interval(busiest.low, busiest.high)}). The readings are spread as if {decimal(effective.value, 1)} "
+        f"({interval(effective.low, effective.high, 1)}) of {len(load)} readers were equally busy."
     )
 
 
@@ -123,12 +123,14 @@ def _caveats(evidence: Evidence, active: str) -> tuple[str, ...]:
     origins = ", ".join(f"{entry.name} {entry.readings}" for entry in present)
     members = len(evidence.outcomes[active].decisions.label)
     return (
-        "Research software, not a medical device; nothing here has been tried on patients.",
-        f"Where readers' decisions come from: {origins}. Only real ones were given by people who looked at the image.",
-        f"A missed case costs {costs.false_negative:g}, a false alarm {costs.false_positive:g}; a reader's fee is in "
-        "the same unit. Other costs give other results.",
-        f"Figures are means over {members} seed{'s' * (members > 1)}; {LEVEL:.0%} of {RESAMPLES} resamples of the "
-        "cases give a figure within its interval. Where the interval of a difference holds 0, it may be chance.",
-        "Truth and readings can be tied, which makes readers look better than in a clinic: see the table's datasheet.",
+        "Research software, not a medical device. It has not been tried on patients.",
+        f"Readers' answers: {origins}. Only real ones were given by people who looked at the image.",
+        f"A missed glaucoma costs {costs.false_negative:g}, a false alarm {costs.false_positive:g}; a reader's fee is "
+        "in the same unit. Other costs give other results.",
+        f"Numbers are means over {members} model{'s' * (members > 1)}; {percent(LEVEL, 0)} of {count(RESAMPLES)} "
+        "resamples of the cases give a number within its interval. If the interval of a difference includes 0, the "
+        "difference may be chance.",
+        "Truth and readers' answers are not independent, which makes readers look better than in a clinic: see the "
+        "table's datasheet.",
         *(entry.credit for entry in present if entry.credit),
     )

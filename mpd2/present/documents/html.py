@@ -48,10 +48,10 @@ def to_html(briefing: Briefing) -> bytes:
         f'<p class="lead">{escape(briefing.answer)}</p>',
         f'<div class="numbers">{"".join(map(_card, briefing.numbers))}</div>',
         _section("Every method on the same cases", _table(briefing.methods, briefing.stamp.run)),
-        _section("Better is up, cheaper is left", _tradeoff(briefing)),
+        _section("Score against cost: up is better, left is cheaper", _tradeoff(briefing)),
         _section("In each cohort", _cohorts(briefing)),
-        _section("How the work is spread", _load(briefing)),
-        _section("Before you rely on this", _list(briefing.caveats)),
+        _section("Workload of the readers", _load(briefing)),
+        _section("Limitations", _list(briefing.caveats)),
     ]
     title = escape(f"{briefing.stamp.run}: {briefing.stamp.slice}")
     page = f"""<!doctype html>
@@ -66,7 +66,7 @@ def to_html(briefing: Briefing) -> bytes:
 
 def _tradeoff(briefing: Briefing) -> str:
     drawing = tradeoff(briefing.plane, briefing.active).of_width(WIDTH)
-    return _picture(drawing, "F1 against total cost, one point a method")
+    return _picture(drawing, "F1 against total cost, one point for each method")
 
 
 def _cohorts(briefing: Briefing) -> str:
@@ -74,7 +74,9 @@ def _cohorts(briefing: Briefing) -> str:
 
 
 def _load(briefing: Briefing) -> str:
-    return f"<p>{escape(briefing.spread)}</p>" + _picture(reader_load(briefing.load), "Share of readings by reader")
+    return f"<p>{escape(briefing.spread)}</p>" + _picture(
+        reader_load(briefing.load), "Share of all readings that each reader gives"
+    )
 
 
 def _list(lines: Sequence[str]) -> str:
@@ -86,7 +88,7 @@ def _section(heading: str, content: str) -> str:
 
 
 def _card(number: KeyNumber) -> str:
-    against = [f"{item.change} against {item.against}" for item in number.differences]
+    against = list(map(str, number.differences))
     notes = "<br>".join(map(escape, [f"95 % interval {number.span}", *against] if number.span else against))
     return f"<div>{escape(number.label)}<b>{escape(number.value)}</b><small>{notes}</small></div>"
 
@@ -100,7 +102,7 @@ def _table(frame: pd.DataFrame, active: str) -> str:
     return f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{"".join(rows)}</tbody></table></div>'
 
 
-def _picture(figure: Drawing, description: str) -> str:
+def _picture(chart: Drawing, description: str) -> str:
     """A drawing inside the file: as an image of its own it cannot meddle with the page."""
-    data = b64encode(render(figure, "svg")).decode()
+    data = b64encode(render(chart, "svg")).decode()
     return f'<img alt="{escape(description)}" src="data:{MIME["svg"]};base64,{data}">'

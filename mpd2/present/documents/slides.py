@@ -28,7 +28,7 @@ from mpd2.study.claims import AI
 
 WIDTH, HEIGHT, MARGIN = 13.333, 7.5, 0.6  # inches
 TOP, BOTTOM = 1.5, 6.8  # where content may stand
-NAMES, FIGURES, SPANS = 2.6, 1.0, 1.5  # relative widths of a table's columns: names, figures, intervals
+NAMES, NUMBERS, SPANS = 2.6, 1.0, 1.5  # relative widths of a table's columns: names, numbers, intervals
 TITLE_ONLY = 5  # place of that layout in the template
 FONT = "Arial"  # on every machine, or one of the same widths
 INK, FAINT, LINE, PALE = "0e1917", "4c5a57", "d3dcd9", "f1f5f4"
@@ -71,7 +71,7 @@ def _methods(deck: Deck, briefing: Briefing) -> None:
     slide = _slide(deck, briefing, "Every method on the same cases, the cheapest first")
     space = Inches(MARGIN), Inches(TOP), Inches(WIDTH - 2 * MARGIN), Inches(BOTTOM - TOP)
     table = slide.shapes.add_table(len(frame) + 1, len(frame.columns), *space).table
-    widths = [NAMES, *[FIGURES] * (len(frame.columns) - 2), SPANS]
+    widths = [NAMES, *[NUMBERS] * (len(frame.columns) - 2), SPANS]
     for column, share in zip(table.columns, widths, strict=True):
         column.width = Inches((WIDTH - 2 * MARGIN) * share / sum(widths))
     for row, cells in enumerate([frame.columns.to_numpy(), *frame.to_numpy()]):
@@ -88,7 +88,7 @@ def _methods(deck: Deck, briefing: Briefing) -> None:
 
 
 def _tradeoff(deck: Deck, briefing: Briefing) -> None:
-    slide = _slide(deck, briefing, "Better is up, cheaper is left")
+    slide = _slide(deck, briefing, "Score against cost: up is better, left is cheaper")
     plane = briefing.plane
     kinds = {  # the longest first: LibreOffice does not draw a shorter series before it
         "Other methods": ~plane["method"].isin({briefing.active, AI}),
@@ -139,7 +139,7 @@ def _cohorts(deck: Deck, briefing: Briefing) -> None:
 
 
 def _load(deck: Deck, briefing: Briefing) -> None:
-    slide = _slide(deck, briefing, "How the work is spread")
+    slide = _slide(deck, briefing, "Workload of the readers")
     _write(_box(slide, MARGIN, TOP - 0.2, WIDTH - 2 * MARGIN, 0.5), briefing.spread, size=14)
     data = CategoryChartData(number_format="0%")
     data.categories = briefing.load["reader"].tolist()
@@ -152,7 +152,7 @@ def _load(deck: Deck, briefing: Briefing) -> None:
 
 
 def _caveats(deck: Deck, briefing: Briefing) -> None:
-    slide = _slide(deck, briefing, "Before you rely on this")
+    slide = _slide(deck, briefing, "Limitations")
     frame = _box(slide, MARGIN, TOP, WIDTH - 2 * MARGIN, BOTTOM - TOP)
     for place, line in enumerate(briefing.caveats):
         _write(frame, f"•  {line}", size=16, new=place > 0, after=8)
@@ -192,7 +192,7 @@ def _card(slide: Slide, number: KeyNumber, left: float, width: float) -> None:
     _write(frame, number.value, size=32, bold=True, new=True)
     _write(frame, f"95 % interval {number.span}" if number.span else "", size=12, new=True)
     for item in number.differences:
-        _write(frame, f"{item.change} against {item.against}", size=11, colour=FAINT, new=True)
+        _write(frame, str(item), size=11, colour=FAINT, new=True)
 
 
 def _write(

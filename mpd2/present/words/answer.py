@@ -41,6 +41,10 @@ class Difference:
     span: str
     sense: str  # one of the three words, or empty where more is neither better nor worse
 
+    def __str__(self) -> str:
+        sense = f", {self.sense}" if self.sense else ""
+        return f"{self.change} against {self.against} (95{GAP}% interval {self.span}){sense}"
+
 
 @dataclass(frozen=True)
 class KeyNumber:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import streamlit as st
 
-from mpd2.core.text import GAP
 from mpd2.present.charts import overview as charts
 from mpd2.present.charts.kit.sparkline import WIDTH, sparkline
 from mpd2.present.words.answer import BETTER_WORD, CHANCE_WORD, WORSE_WORD, KeyNumber
@@ -47,8 +46,7 @@ def _numbers(about: Scenario, numbers: tuple[KeyNumber, ...]) -> None:
 
 def _help(number: KeyNumber) -> str:
     """What a number means, and how far it is from others, with intervals."""
-    apart = [f"Against {item.against}: {item.change} (95{GAP}% interval {item.span})." for item in number.differences]
-    return " ".join([method_table.help_of(number.metric), *apart])
+    return "  \n".join([method_table.help_of(number.metric), *map(str, number.differences)])
 
 
 def _in_small(number: KeyNumber) -> str:

@@ -20,7 +20,7 @@ WHOLE = 30  # rows of a table that is shown without a scroll bar of its own
 
 
 def chart(
-    figure: Drawing | AltairChart,
+    drawn: Drawing | AltairChart,
     *,
     table: pd.DataFrame,
     key: str,
@@ -30,7 +30,7 @@ def chart(
     width: Literal["stretch", "content"] = "stretch",
 ) -> list[dict[str, Any]]:
     """A chart with its note and its data for download; the points picked, if it has a selection named `select`."""
-    drawing = figure if isinstance(figure, Drawing) else finished(figure)
+    drawing = drawn if isinstance(drawn, Drawing) else finished(drawn)
     picked: list[dict[str, Any]] = []
     if select is None:
         st.vega_lite_chart(spec=drawing.on_page(), key=key, alt=alt_text, width=width)
@@ -41,7 +41,7 @@ def chart(
         picked = list(dict(event["selection"] or {}).get(select) or [])
     if note:
         st.caption(note)
-    files(lambda: figure, table, key)
+    files(lambda: drawn, table, key)
     return picked
 
 

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
+from charts import read
+from gallery import ACTIVE, PAIRED, PLANE, shipped
 
 from mpd2.present.charts.kit.export import render
+from mpd2.present.charts.kit.style import AI, OTHER, ROUTER
 from mpd2.present.charts.overview import differences, front_in_words, tradeoff
+
+FINE = 0.003  # what reading a picture of 900 pixels can miss
 
 
 @pytest.fixture
 def plane() -> pd.DataFrame:
-    """Four methods, of which two are on the front and one has a figure in the paper."""
+    """Four methods, of which two are on the front and one is in the paper."""
     frame = pd.DataFrame(
         {
             "method": ["studio", "ai", "mao", "own'run"],
@@ -49,7 +54,7 @@ def test_any_run_can_be_the_active_one(plane: pd.DataFrame) -> None:
     assert drawn(tradeoff(plane, "oracle"))  # not in the plane at all
 
 
-def test_the_papers_figures_are_drawn_only_when_asked_for(plane: pd.DataFrame) -> None:
+def test_the_papers_numbers_are_drawn_only_when_asked_for(plane: pd.DataFrame) -> None:
     without, beside = (drawn(tradeoff(plane, "studio", printed)) for printed in (False, True))
     assert "in the paper: Mao two-stage" not in without
     assert beside.count("in the paper: ") == 1
@@ -63,3 +68,72 @@ def test_differences_are_sorted_with_the_undeployable_last() -> None:
     places = [picture.index(f">{title}<") for title in ("Mao two-stage", "AI only", "Oracle")]
     assert places == sorted(places)
     assert "Difference in total cost to the active run" in picture
+
+
+def test_each_method_is_drawn_at_its_cost_and_its_score_in_its_own_mark() -> None:
+    panel = read(tradeoff(PLANE, ACTIVE)).panel
+    assert panel.across.title == "total cost (less is better)"
+    assert panel.upright.title == "F1 (more is better)"
+    marks = {"ai": AI, ACTIVE: ROUTER}
+    points = panel.of("symbol")
+    for row, point, place in zip(PLANE.itertuples(), points, panel.places(points), strict=True):
+        mark = marks.get(row.method, OTHER)
+        assert place == pytest.approx((row.cost_value, row.score_value), abs=FINE)
+        assert (point.colour, point.shape, point.is_hollow) == (mark.colour, mark.shape, False)
+        assert (point.opacity == 1) == row.on_front
+
+
+def test_the_active_run_has_both_its_intervals_from_end_to_end() -> None:
+    panel = read(tradeoff(PLANE, ACTIVE)).panel
+    own = PLANE[PLANE["method"] == ACTIVE].iloc[0]
+    across, upright = (panel.of("rule", layer)[0] for layer in (0, 1))
+    assert {across.colour, upright.colour} == {ROUTER.colour}
+    costs = [panel.across.value(end) for end in (across.x, across.x2)]
+    scores = [panel.upright.value(end) for end in (upright.y2, upright.y)]
+    assert costs == pytest.approx([own["cost_low"], own["cost_high"]], abs=FINE)
+    assert scores == pytest.approx([own["score_low"], own["score_high"]], abs=FINE)
+    assert panel.across.value(upright.middle[0]) == pytest.approx(own["cost_value"], abs=FINE)
+
+
+def test_the_front_goes_through_those_nobody_beats_from_cheap_to_dear() -> None:
+    panel = read(tradeoff(PLANE, ACTIVE)).panel
+    [line] = panel.of("line")
+    corners = panel.curve(line)
+    front = PLANE[PLANE["on_front"]].sort_values("cost_value")
+    for cost, score in front[["cost_value", "score_value"]].to_numpy():
+        assert any(abs(x - cost) < FINE and abs(y - score) < FINE for x, y in corners)
+    assert [x for x, _ in corners] == sorted(x for x, _ in corners)
+    assert line.dash
+
+
+def test_what_the_paper_prints_is_hollow_and_where_the_paper_says() -> None:
+    panel = read(tradeoff(PLANE, ACTIVE, True)).panel
+    hollow = [point for point in panel.of("symbol") if point.is_hollow]
+    printed = PLANE.dropna(subset="score_published")
+    places = sorted(panel.places(hollow))
+    assert places == [
+        (pytest.approx(cost, abs=FINE), pytest.approx(score, abs=FINE))
+        for cost, score in sorted(printed[["cost_published", "score_published"]].to_numpy().tolist())
+    ]
+
+
+@pytest.mark.parametrize("metric", ["TotalCost", "F1"])
+def test_every_difference_is_drawn_with_both_ends_of_its_interval(metric: str) -> None:
+    rows = shipped("paired", reference=ACTIVE, metric=metric).set_index("title")
+    picture = read(differences(rows.reset_index(), ACTIVE))
+    panel = picture.panel
+    spans = panel.spans([rule for rule in panel.of("rule") if rule.x < rule.x2])
+    values = panel.values(panel.of("symbol"))
+    assert set(spans) == set(values) == set(rows.index)
+    for title, row in rows.iterrows():
+        assert spans[title] == pytest.approx((row["low"], row["high"]), abs=FINE)
+        assert values[title] == pytest.approx(row["difference"], abs=FINE)
+
+
+def test_the_line_of_no_difference_stands_at_0_and_the_ai_has_its_mark() -> None:
+    panel = read(differences(PAIRED, ACTIVE)).panel
+    [zero] = [rule for rule in panel.of("rule") if rule.x == rule.x2]
+    assert panel.across.value(zero.x) == pytest.approx(0, abs=FINE)
+    [ai] = [point for point in panel.of("symbol") if panel.upright.name(point.middle[1]) == "AI only"]
+    assert (ai.colour, ai.shape) == (AI.colour, AI.shape)
+    assert panel.across.title == "total cost, method less active run"

@@ -25,7 +25,7 @@ NARROW, INNER_HEIGHT = 300, 250  # pixels at least between the axes of a chart o
 @drawn_once
 def f1_barbell(sheet: pd.DataFrame, run: str) -> alt.LayerChart:
     """Each reader's F1 and the run's on the same cases, joined; the largest gap on top. `sheet`: `readers.sheet`."""
-    rows = sheet.assign(who_read=sheet["title"] + "  (n = " + sheet["n"].astype(str) + ")")
+    rows = sheet.assign(who_read=sheet["title"] + " (n = " + sheet["n"].astype(str) + ")")
     order = rows["who_read"].tolist()
     place = alt.Y("who_read:N", title=None, sort=order, axis=EVERY_LABEL)
     tooltip = [

@@ -1,4 +1,4 @@
-"""A note on a case: kept for the visit alone, and taken away with the case's facts."""
+"""A note on a case: kept for the visit alone, and downloaded with the case's facts."""
 
 from __future__ import annotations
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from mpd2.core.memo import cached
-from mpd2.evaluation import hardstop
-from mpd2.evaluation.hardstop import LEVEL, StopThresholds
 from mpd2.methods.base import AsksOn
+from mpd2.planning import hard_stop
+from mpd2.planning.hard_stop import LEVEL, StopThresholds
 from mpd2.studio.case import store
 from mpd2.studio.case.store import Facts
 from mpd2.studio.parts import widgets
@@ -17,9 +17,9 @@ STEPS = (
     "now is expected to cost. Asking counts in the reader's fee and every answer that may come after."
 )
 STOPS = {
-    hardstop.AGAIN: f"The photograph is poorer than those of {100 * LEVEL:.0f} % of the training cases: photograph "
+    hard_stop.AGAIN: f"The photograph is poorer than those of {100 * LEVEL:.0f} % of the training cases: photograph "
     "again before anybody decides.",
-    hardstop.SPECIALIST: f"The case is farther from its nearest training case than {100 * LEVEL:.0f} % of these are "
+    hard_stop.SPECIALIST: f"The case is farther from its nearest training case than {100 * LEVEL:.0f} % of these are "
     "from theirs: to a specialist, whatever the steps say.",
 }
 
@@ -60,4 +60,4 @@ def chain(facts: Facts, method: AsksOn) -> None:
 
 @cached
 def _thresholds() -> StopThresholds:
-    return hardstop.fit_limits(store.train())
+    return hard_stop.fit_limits(store.train())

@@ -9,7 +9,7 @@ import pytest
 
 from mpd2.core.cohort import STATE, Cohort
 from mpd2.core.errors import UserError
-from mpd2.evaluation.hardstop import AGAIN, NO_STOP, SPECIALIST, fit_limits
+from mpd2.planning.hard_stop import AGAIN, NO_STOP, SPECIALIST, fit_limits
 
 
 def test_of_the_training_cases_each_limit_stops_about_one_in_a_hundred(benchmark: Cohort) -> None:

@@ -1,4 +1,4 @@
-"""A setting at every budget at once: its figures with their intervals, and how far each is from another setting."""
+"""A setting at every budget at once: its numbers with their intervals, and how far each is from another setting."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ from mpd2.planning.dayplan import ALL_METRICS, SOFT, Judged
 from mpd2.planning.limits import Limits
 from mpd2.planning.ranked_cases import RankedCases, counts_along, soft_prices
 
-STEPS = 200  # from no case to all of them
+STEPS = 200  # of the slider, from no case sent to all
 KNOWN = 9  # digits after the largest cost's first that do not depend on the order in which cases are added up
-SHOWN = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "F1", "MCC", "Sens", SOFT)
+SHOWN = ("TotalCost", "ClinicalCost", "Sens", "Defer", "ExpertCost", "F1", "MCC", SOFT)
 
 
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """SHOWN at every place, [P, F] each, rounded."""
+    """SHOWN at every step, [P, F] each, rounded."""
 
     value: Floats
     low: Floats
     high: Floats
 
-    def at(self, place: int) -> dict[str, Estimate]:
-        """Those of one place."""
-        rows = zip(self.value[place].tolist(), self.low[place].tolist(), self.high[place].tolist(), strict=True)
-        return {name: Estimate(*told) for name, told in zip(SHOWN, rows, strict=True)}
+    def at(self, step: int) -> dict[str, Estimate]:
+        """Those of one step."""
+        rows = zip(self.value[step].tolist(), self.low[step].tolist(), self.high[step].tolist(), strict=True)
+        return {name: Estimate(*ends) for name, ends in zip(SHOWN, rows, strict=True)}
 
 
 @dataclass(frozen=True, eq=False)
 class BudgetSweep:
-    """What becomes of a worklist as the budget goes from none to all in STEPS."""
+    """All metrics of a worklist as the budget goes from none to all in STEPS, P = 1 + STEPS."""
 
     sent: Ints  # [P] cases
     readings: Ints  # [P]
@@ -46,19 +46,19 @@ class BudgetSweep:
     metrics: Estimates
 
     def less(self, other: Judged) -> Estimates:
-        """What every place has more than another setting, on the same resampled cases."""
+        """Every step less another setting, on the same resampled cases (paired bootstrap)."""
         columns = [ALL_METRICS.index(name) for name in SHOWN]
         value = self.value - np.array([other.metrics[name].value for name in SHOWN])
         return _estimates(value, self.samples - other.samples.T[columns], other.day.setting.costs)
 
 
-def has_course(limits: Limits) -> bool:
-    """Whether nothing but the budget is short; else each budget is an assignment of its own."""
+def can_sweep(limits: Limits) -> bool:
+    """Whether nothing but the budget is limited; under capacities each budget is an assignment of its own."""
     return not (limits.capacity or limits.reserve or limits.total is not None)
 
 
-def course_of(ranked: RankedCases, setting: DaySetting, weights: Floats) -> BudgetSweep:
-    """The course of a setting that has one; at each place it is what `dayplan.judged` says of that budget."""
+def sweep_budgets(ranked: RankedCases, setting: DaySetting, weights: Floats) -> BudgetSweep:
+    """Every budget of a setting that `can_sweep`; each step is what `dayplan.measure` gives for that budget."""
     limits, budgets = setting.limits, np.arange(1 + STEPS) / STEPS
     drawn = np.concatenate([np.ones((1, len(ranked.cohort))), weights])  # first every case once
     prices = soft_prices(ranked, limits, budgets) if limits.soft else None
@@ -66,8 +66,8 @@ def course_of(ranked: RankedCases, setting: DaySetting, weights: Floats) -> Budg
     sent, readings = (counts[COUNTS.index(name), :, 0].astype(np.int64) for name in ("deferred", "consults"))
     known = each_metric(counts)
     known[SOFT] = ranked.soft(_prices(ranked, sent) if prices is None else prices) @ drawn.T / drawn.sum(1)
-    figures = np.stack([known[name] for name in SHOWN], axis=1)  # [P, F, 1 + R]
-    value, samples = figures[..., 0], figures[..., 1:]
+    numbers = np.stack([known[name] for name in SHOWN], axis=1)  # [P, F, 1 + R]
+    value, samples = numbers[..., 0], numbers[..., 1:]
     return BudgetSweep(sent, readings, value, samples, _estimates(value, samples, setting.costs))
 
 
@@ -84,7 +84,7 @@ def _estimates(value: Floats, samples: Floats, costs: Costs) -> Estimates:
 
 
 def _prices(ranked: RankedCases, sent: Ints) -> Floats:
-    """The price at which the policy alone would send as many, [P] -> [P, 1]; as in `operating.soft_deferral`."""
+    """The price at which the policy alone would send as many, [P] -> [P, 1]; as in `ranked_cases.soft_deferral`."""
     best = np.sort(ranked.preference.max(-1))[::-1]  # [N] falling
     possible = int(np.isfinite(best).sum())
     lowest = best[:possible].min(initial=0.0)  # where everybody who can be sent is

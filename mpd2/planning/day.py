@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from math import floor
 from typing import TypeVar
 from urllib.parse import quote, unquote
 
@@ -15,11 +16,13 @@ from mpd2.planning.limits import Limits
 
 YES = "1"
 NO_LIMITS = Limits()
+CASES_A_DAY = 300
 MOST = 1_000_000  # cases that anybody can mean
 DEAREST = 1e12  # in any currency
+OLD_DAY = "per_day"  # what `day` was called while capacities were those of the whole slice
 NAMES = (
-    "budget", "soft", "by_cohort", "total", "at_most", "away", "reserve", "urgent", "missed", "alarm", "fees",
-    "for_costs",
+    "day", "budget", "soft", "by_cohort", "total", "at_most", "away", "reserve", "urgent", "missed", "alarm", "fees",
+    "for_costs", OLD_DAY,
 )  # fmt: skip
 """What a link can say of a setting."""
 
@@ -28,31 +31,62 @@ Number = TypeVar("Number", int, float)
 
 @dataclass(frozen=True)
 class DaySetting:
-    """What is wished for, and what everything costs."""
+    """The limits and costs of a day of so many cases."""
 
     costs: Costs
-    limits: Limits = NO_LIMITS
-    urgent: int = 0  # how many cases count as urgent: those that would cost most if the AI decided them
+    limits: Limits = NO_LIMITS  # total, capacity and reserve in cases a day
+    urgent: int = 0  # how many cases a day count as urgent: those that would cost most if the AI decided them
     for_costs: bool = False  # whether cases are routed for these costs too, or only counted by them
+    day: int = CASES_A_DAY
 
     def __post_init__(self) -> None:
         if self.urgent < 0:
             raise UserError(f"urgent: found {self.urgent}, expected a number of cases, at least 0")
+        if not 1 <= self.day <= MOST:
+            raise UserError(f"day: found {self.day} cases, expected 1 to {MOST}")
 
     @property
     def free(self) -> DaySetting:
-        """The same without a budget: as many cases as the policy wants."""
+        """The same without a budget: as many cases as the policy sends by default."""
         return replace(self, limits=replace(self.limits, budget=None, soft=False))
+
+    @property
+    def has_places(self) -> bool:
+        """Whether any number of cases a day is part of it."""
+        limits = self.limits
+        return bool(limits.capacity or limits.reserve or self.urgent) or limits.total is not None
 
     def with_budget(self, share: float) -> DaySetting:
         """The same with another budget of the same kind."""
         return replace(self, limits=replace(self.limits, budget=share))
 
+    def scaled_to(self, cases: int) -> DaySetting:
+        """The same with so many cases in the day, and all numbers of cases in proportion; half a case is one.
+
+        >>> few = DaySetting(Costs(2.0, 1.5, (0.1,)), Limits(capacity=(("reader", 20),)), day=300)
+        >>> few.scaled_to(899).limits.capacity
+        (('reader', 60),)
+        """
+        if cases == self.day:
+            return self
+
+        def scaled(places: int) -> int:
+            return floor(places * cases / self.day + 0.5)
+
+        limits = replace(
+            self.limits,
+            total=None if self.limits.total is None else scaled(self.limits.total),
+            capacity=tuple((column, scaled(places)) for column, places in self.limits.capacity),
+            reserve=scaled(self.limits.reserve),
+        )
+        return replace(self, limits=limits, urgent=scaled(self.urgent), day=cases)
+
     def to_query(self, manifest: Manifest) -> dict[str, str]:
         """What differs from the manifest's costs and no limits, as parameters of a link."""
         usual, limits = manifest.default_costs(), self.limits
         fees = zip(manifest.columns, self.costs.fees, usual.fees, strict=True)
-        said = {
+        query = {
+            "day": str(self.day) if self.has_places or self.day != CASES_A_DAY else None,
             "budget": None if limits.budget is None else _exact(limits.budget),
             "soft": YES if limits.soft else None,
             "by_cohort": YES if limits.by_cohort else None,
@@ -66,11 +100,15 @@ class DaySetting:
             "fees": _pairs((column, fee) for column, fee, known in fees if fee != known),
             "for_costs": YES if self.for_costs else None,
         }
-        return {name: text for name, text in said.items() if text}
+        return {name: text for name, text in query.items() if text}
 
 
-def from_query(query: Mapping[str, str], manifest: Manifest) -> DaySetting:
-    """The setting a link is about; what it does not say is as in the manifest and without limits."""
+def from_query(query: Mapping[str, str], manifest: Manifest, cases: int) -> DaySetting:
+    """The setting of a link to a slice of so many `cases`; what it does not name is as in the manifest, without limits.
+
+    Numbers of cases are per `day`. Links from before that was named count them on the whole slice: they are read as
+    a day of as many cases as the slice has.
+    """
     usual = manifest.default_costs()
     limits = Limits(
         budget=_number(query, "budget", float),
@@ -87,7 +125,7 @@ def from_query(query: Mapping[str, str], manifest: Manifest) -> DaySetting:
     if unknown := sorted(set(other) - set(fees)):
         raise UserError(f"fees: found {', '.join(unknown)}, expected some of {', '.join(fees)}")
     missed, alarm = _number(query, "missed", float), _number(query, "alarm", float)
-    return DaySetting(
+    setting = DaySetting(
         costs=Costs(
             usual.false_negative if missed is None else missed,
             usual.false_positive if alarm is None else alarm,
@@ -97,22 +135,34 @@ def from_query(query: Mapping[str, str], manifest: Manifest) -> DaySetting:
         urgent=_number(query, "urgent", int) or 0,
         for_costs=query.get("for_costs") == YES,
     )
+    day = _number(query, "day", int)
+    if day is None:
+        day = cases if setting.has_places else _number(query, OLD_DAY, int)
+    return setting if day is None else replace(setting, day=day)
 
 
-def in_words(setting: DaySetting, manifest: Manifest) -> str:
-    """A setting in a sentence without an end, for people who compare two."""
+def in_words(setting: DaySetting, manifest: Manifest, own: float) -> str:
+    """A setting in a sentence without a full stop, to compare two; `own` is the share the run sends by default."""
     limits, usual = setting.limits, manifest.default_costs()
     names = dict(zip(manifest.columns, (reader.name for reader in manifest.readers), strict=True))
-    said = ["as many cases sent as the run wants" if limits.budget is None else _budget_in_words(limits)]
-    said += [f"{', '.join(names[column] for column in limits.away)} away"] if limits.away else []
-    said += [f"{names[column]} at most {number}" for column, number in limits.capacity]
-    said += [f"at most {limits.total} in all"] if limits.total is not None else []
-    said += [f"{limits.reserve} places for the {setting.urgent} most urgent"] if limits.reserve else []
+    parts = [f"default share sent, {percent(own)}" if limits.budget is None else _budget_in_words(limits)]
+    parts += [f"{', '.join(names[column] for column in limits.away)} away"] if limits.away else []
+    parts += _capacity_in_words(limits, names)
+    parts += [f"at most {limits.total} a day in all"] if limits.total is not None else []
+    if limits.reserve:
+        parts.append(f"{limits.reserve} places a day reserved for the {setting.urgent} most urgent cases")
     if setting.costs != usual:
-        said.append(f"missed glaucoma {setting.costs.false_negative:g}, false alarm {setting.costs.false_positive:g}")
-        said += ["other fees"] if setting.costs.fees != usual.fees else []
-        said += ["routed for these costs"] if setting.for_costs else []
-    return "; ".join(said)
+        parts.append(f"missed glaucoma {setting.costs.false_negative:g}, false alarm {setting.costs.false_positive:g}")
+        parts += ["other fees"] if setting.costs.fees != usual.fees else []
+        parts += ["routed for these costs"] if setting.for_costs else []
+    return "; ".join(parts)
+
+
+def _capacity_in_words(limits: Limits, names: Mapping[str, str]) -> list[str]:
+    numbers = {number for _, number in limits.capacity}
+    if len(numbers) == 1 and {*dict(limits.capacity), *limits.away} == set(names):
+        return [f"every reader at most {numbers.pop()} a day"]
+    return [f"{names[column]} at most {number} a day" for column, number in limits.capacity]
 
 
 def costs_in_words(costs: Costs) -> str:
@@ -137,27 +187,26 @@ def _times(ratio: float, what: str) -> str:
 
 
 def _budget_in_words(limits: Limits) -> str:
-    share = percent(limits.budget or 0)
-    kind = "of the mean probability of deferral" if limits.soft else "of cases sent"
-    return f"{share} {kind}" + (" in every cohort" if limits.by_cohort else "")
+    kind = "mean probability of deferral" if limits.soft else "of cases sent"
+    return f"{percent(limits.budget or 0)} {kind}" + (" in every cohort" if limits.by_cohort else "")
 
 
 def _unless(value: float, usual: float) -> str | None:
     return None if value == usual else _exact(value)
 
 
-def _exact(number: float) -> str:
+def _exact(value: float) -> str:
     """As short as it can be without becoming another number."""
-    return repr(float(number)).removesuffix(".0")
+    return repr(float(value)).removesuffix(".0")
 
 
 def _pairs(pairs: Iterable[tuple[str, float]]) -> str:
-    return ",".join(f"{quote(column, safe='')}:{_exact(number)}" for column, number in pairs)
+    return ",".join(f"{quote(column, safe='')}:{_exact(value)}" for column, value in pairs)
 
 
 def _read_pairs(query: Mapping[str, str], name: str, kind: Callable[[str], Number]) -> list[tuple[str, Number]]:
     parts = [part.rpartition(":") for part in query.get(name, "").split(",") if part]
-    return [(unquote(column), _read(number, name, kind)) for column, _, number in parts]
+    return [(unquote(column), _read(text, name, kind)) for column, _, text in parts]
 
 
 def _number(query: Mapping[str, str], name: str, kind: Callable[[str], Number]) -> Number | None:

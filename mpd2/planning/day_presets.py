@@ -1,4 +1,4 @@
-"""Days many clinics know, as limits: derived from who the readers are, so that they fit any table."""
+"""Example days that many clinics know, as limits: derived from who the readers are, so that they fit any table."""
 
 from __future__ import annotations
 
@@ -6,25 +6,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import ceil
 
-from mpd2.core.cohort import Cohort
 from mpd2.core.manifest import Manifest
 from mpd2.core.text import percent
 from mpd2.planning.day import DaySetting
 from mpd2.planning.limits import Limits
 
 DAY_SHARE = 0.4  # of a day's cases that the readers of a clinic have time for
-CAMP_SHARE = 0.2  # of a camp's cases that can be sent on
+CAMP_SHARE = 0.2  # of a camp's cases that can be sent
 URGENT_SHARE = 0.1  # of cases that count as urgent
-KEPT = 0.25  # of a camp's places that are kept for them
+RESERVED = 0.25  # of a camp's places that are reserved for them
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A kind of day."""
+    """An example day."""
 
     title: str
     meaning: str
-    apply: Callable[[DaySetting, Cohort], DaySetting]  # costs stay as they are
+    apply: Callable[[DaySetting, Manifest], DaySetting]  # costs and cases a day stay as they are
 
 
 def specialists(manifest: Manifest) -> tuple[str, ...]:
@@ -35,17 +34,17 @@ def specialists(manifest: Manifest) -> tuple[str, ...]:
 
 
 def presets(manifest: Manifest) -> dict[str, Preset]:
-    """The kinds of day that make sense with these readers, by key."""
+    """The example days that make sense with these readers, by key."""
     kinds = {
         "day": Preset(
             "Clinic day",
-            f"Everybody is there and has time for as many cases, together {percent(DAY_SHARE, 0)} of the worklist.",
+            f"Every reader is there, with time for equally many cases; together for {percent(DAY_SHARE, 0)} of them.",
             _clinic_day,
         ),
         "camp": Preset(
             "Screening camp",
-            f"{percent(CAMP_SHARE, 0)} of cases can be sent on, a quarter of these places is kept for the tenth that "
-            "is most urgent, and the dearest tier of readers has stayed at home.",
+            f"{percent(CAMP_SHARE, 0)} of cases can be sent; a quarter of these places is reserved for the most urgent "
+            "tenth of cases; the dearest tier of readers is away.",
             _screening_camp,
         ),
         "no_specialists": Preset("No specialists", "The dearest tier of readers is away.", _no_specialists),
@@ -53,17 +52,16 @@ def presets(manifest: Manifest) -> dict[str, Preset]:
     return kinds if specialists(manifest) else {"day": kinds["day"]}
 
 
-def _clinic_day(setting: DaySetting, cohort: Cohort) -> DaySetting:
-    each = ceil(DAY_SHARE * len(cohort) / cohort.readers)
-    capacity = tuple((column, each) for column in cohort.manifest.columns)
-    return replace(setting, limits=Limits(capacity=capacity), urgent=0)
+def _clinic_day(setting: DaySetting, manifest: Manifest) -> DaySetting:
+    each = ceil(DAY_SHARE * setting.day / len(manifest.readers))
+    return replace(setting, limits=Limits(capacity=tuple((column, each) for column in manifest.columns)), urgent=0)
 
 
-def _screening_camp(setting: DaySetting, cohort: Cohort) -> DaySetting:
-    places = round(CAMP_SHARE * len(cohort))
-    limits = Limits(budget=CAMP_SHARE, away=specialists(cohort.manifest), reserve=round(KEPT * places))
-    return replace(setting, limits=limits, urgent=round(URGENT_SHARE * len(cohort)))
+def _screening_camp(setting: DaySetting, manifest: Manifest) -> DaySetting:
+    places = round(CAMP_SHARE * setting.day)
+    limits = Limits(budget=CAMP_SHARE, away=specialists(manifest), reserve=round(RESERVED * places))
+    return replace(setting, limits=limits, urgent=round(URGENT_SHARE * setting.day))
 
 
-def _no_specialists(setting: DaySetting, cohort: Cohort) -> DaySetting:
-    return replace(setting, limits=Limits(away=specialists(cohort.manifest)), urgent=0)
+def _no_specialists(setting: DaySetting, manifest: Manifest) -> DaySetting:
+    return replace(setting, limits=Limits(away=specialists(manifest)), urgent=0)

@@ -78,7 +78,7 @@ def _default_views(about: Scenario) -> None:
         explained(about.run, first)
     usual = state.usual()
     budget_store.measure(about, usual)
-    budget_store.course(about, usual)
+    budget_store.sweep_texts(about, usual)
     budget_store.backdrop(about, usual)
 
 

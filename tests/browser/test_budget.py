@@ -1,4 +1,4 @@
-"""The Budget page under a hand: dragged, by keyboard, from a link, and taken away."""
+"""The Budget page in a browser: dragged, by keyboard, from a link, and downloaded."""
 
 import re
 from io import StringIO
@@ -29,7 +29,7 @@ WATCH = """(number) => {
 
 @pytest.fixture
 def budget(visit):
-    page = visit("budget?split=val")
+    page = visit("budget?split=val&budget_topic=moved")
     yield page
     page.close()
 
@@ -46,10 +46,15 @@ def cards(page):
     return page.locator("#cards > [role=group]")
 
 
+def look_at(page, topic: str):
+    page.get_by_role("radio", name=topic, exact=True).click()
+    return settled(page)
+
+
 def place(page, share: float) -> tuple[float, float]:
     """Where on the screen the slider is at a share."""
     box = slider(page).bounding_box()
-    thumb = box["height"] / 2
+    thumb = 8  # half of its width
     return box["x"] + thumb + share * (box["width"] - 2 * thumb), box["y"] + box["height"] / 2
 
 
@@ -73,19 +78,19 @@ def test_numbers_follow_while_the_slider_is_dragged(budget):
     settled(budget)
 
 
-@pytest.mark.parametrize("limits", ["", "&total=400"], ids=["known beforehand", "told by the server"])
-def test_numbers_in_passing_are_those_of_the_same_place_at_rest(visit, limits):
+@pytest.mark.parametrize("limits", ["", "&total=400&day=885"], ids=["known beforehand", "sent by the server"])
+def test_numbers_while_dragged_are_those_of_the_same_step_at_rest(visit, limits):
     page = visit(f"budget?split=val&budget=0.5{limits}")
     hold(page, 0.4)
     expect(sent(page)).to_have_text(re.compile(r"^4[01]\."), timeout=SOON)
     page.mouse.move(*place(page, 0.2))
     expect(sent(page)).to_have_text(re.compile(r"^20\."), timeout=SOON)
-    passing = cards(page).all_inner_texts()
+    dragged = cards(page).all_inner_texts()
     assert "budget=0.5" in page.url
     page.mouse.up()
     page.wait_for_url("**budget=0.2*")
     settled(page)
-    expect(cards(page)).to_have_text(passing, use_inner_text=True, timeout=SOON)
+    expect(cards(page)).to_have_text(dragged, use_inner_text=True, timeout=SOON)
     page.close()
 
 
@@ -111,6 +116,26 @@ def test_every_number_says_what_it_is_to_a_keyboard_too(budget):
     expect(tip).to_be_visible()
     budget.keyboard.press("Escape")
     expect(tip).to_be_hidden()
+
+
+def test_slider_numbers_and_charts_are_on_the_first_screen_of_a_projector(visit):
+    page = visit("budget?split=val")
+    page.set_viewport_size({"width": 1280, "height": 720})
+    settled(page)
+    charts = page.get_by_test_id("stVegaLiteChart")
+    expect(charts).to_have_count(2, timeout=SOON)
+    for part in (slider(page), *cards(page).all(), *charts.all()):
+        box = part.bounding_box()
+        assert box["y"] + box["height"] <= 720
+    page.close()
+
+
+def test_numbers_of_the_second_row_follow_too(budget):
+    second = budget.get_by_role("group", name="Expert cost").locator(".value")
+    slider(budget).focus()
+    budget.keyboard.press("Home")
+    expect(second).to_have_text("0.000", timeout=SOON)
+    settled(budget)
 
 
 def test_how_long_a_number_takes_to_follow_is_told(budget, capsys):
@@ -150,13 +175,14 @@ def test_keys_move_it_too(budget):
     budget.keyboard.press("End")
     expect(sent(budget)).to_have_text("100.0\xa0%", timeout=SOON)
     budget.keyboard.press("ArrowLeft")
-    told = "99.5\xa0% = 881 of 885 cases (299 a day at 300)"
-    expect(slider(budget)).to_have_attribute("aria-valuetext", told, timeout=SOON)
+    meaning = "99.5\xa0% = 881 of 885 cases (298.6 a day of 300)"
+    expect(slider(budget)).to_have_attribute("aria-valuetext", meaning, timeout=SOON)
     budget.wait_for_url("**budget=0.995*")
     settled(budget)
 
 
 def test_a_link_shows_the_same_scenario(budget, visit):
+    budget.get_by_role("button", name="Example days").click()
     budget.get_by_role("button", name="Screening camp").click()
     budget.wait_for_url("**reserve=*")
     expect(sent(budget)).to_have_text("20.0\xa0%", timeout=SOON)
@@ -176,17 +202,17 @@ def test_the_plain_slider_is_as_good(visit):
     settled(page).close()
 
 
-def test_the_worklist_is_taken_away_with_its_assignments(budget):
+def test_the_worklist_is_downloaded_with_its_assignments(budget):
+    look_at(budget, "Worklist")
     with budget.expect_download() as download:
         budget.get_by_role("button", name="Worklist (CSV)").click()
     rows = pd.read_csv(StringIO(Path(download.value.path()).read_text(encoding="utf-8")))
     assert len(rows) == 885
-    told = f"{100 * (rows['assigned_to'] != 'AI').mean():.1f}\xa0%"
-    assert told == sent(budget).inner_text()
+    assert f"{100 * (rows['assigned_to'] != 'AI').mean():.1f}\xa0%" == sent(budget).inner_text()
 
 
 def test_a_case_that_moved_is_one_click_away(visit):
-    page = visit("budget?split=val")
+    page = visit("budget?split=val&budget_topic=moved")
     slider(page).focus()
     page.keyboard.press("Home")
     page.wait_for_url("**budget=0*")

@@ -6,14 +6,18 @@ import pytest
 
 from mpd2.core.costs import Costs
 from mpd2.planning.day import DaySetting
-from mpd2.present.words.budget import told as told_in_words
+from mpd2.present.words.budget import RECOUNTED, texts_of
+from mpd2.studio.budget import controls as budget_controls
 from mpd2.studio.budget import state
 from mpd2.studio.budget import store as budget_store
+from mpd2.studio.budget.texts import TOPICS
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 
-VAL = Scenario(split="val")
-TEXTS = 3  # of a number's figure, and of its change
+VAL, TEST = Scenario(split="val"), Scenario()
+TEXTS = 3  # of a number's value, and of its change
+FIRST_SCREEN = ["Total cost", "Clinical cost", "Sensitivity", "Share sent"]
+THE_REST = ["Expert cost", "F1", "MCC", "Soft deferral"]
 
 
 @pytest.fixture
@@ -21,28 +25,46 @@ def budget(open_page):
     return open_page("budget", split="val", live="false")
 
 
-def component(page, name):
-    """What a component was given."""
+def under(page, topic):
+    """Look at another topic below the charts."""
+    page.segmented_control(key="budget_topic").set_value(topic).run()
+    assert not page.exception
+    return page
+
+
+def components(page, name):
+    """What the components of a kind were given."""
     found = (each.proto for each in page.get("bidi_component"))
-    return json.loads(next(proto.json for proto in found if proto.component_name.endswith(name)))
+    return [json.loads(proto.json) for proto in found if proto.component_name.endswith(name)]
+
+
+def slider(page):
+    return components(page, "live_slider")[0]
 
 
 def cards(page):
-    return component(page, "number_cards")
+    return components(page, "number_cards")[0]
 
 
 def numbers(page):
-    return dict(zip(cards(page)["names"], cards(page)["figures"][::TEXTS], strict=True))
-
-
-def test_the_numbers_are_explained_at_the_costs_in_force(open_page):
-    page = open_page("budget", split="val", live="false", missed="7", alarm="0.25")
-    helps = dict(zip(cards(page)["names"], cards(page)["helps"], strict=True))
-    assert "a missed glaucoma costs 7, a false alarm 0.25" in helps["Clinical cost"]
+    """All numbers, also those of the second row, as they are sent to the first."""
+    return dict(zip(FIRST_SCREEN + THE_REST, cards(page)["values"][::TEXTS], strict=True))
 
 
 def changes(page):
     return cards(page)["changes"][::TEXTS]
+
+
+def verdicts(page):
+    return dict(zip(FIRST_SCREEN + THE_REST, cards(page)["changes"][TEXTS - 1 :: TEXTS], strict=True))
+
+
+def here(page):
+    return page.session_state[state.SLIDER].now
+
+
+def texts(page):
+    return "\n".join(part.value for part in [*page.markdown, *page.caption])
 
 
 def table(page, column):
@@ -53,9 +75,8 @@ def test_it_opens_at_the_runs_own_rate(budget):
     assert not budget.exception
     own = store.evidence(VAL).outcomes["studio"]
     shown = numbers(budget)
-    assert list(shown) == [
-        "Total cost", "Clinical cost", "Expert cost", "Share sent", "F1", "MCC", "Sensitivity", "Soft deferral",
-    ]  # fmt: skip
+    assert cards(budget)["names"] == FIRST_SCREEN
+    assert components(under(budget, "moved"), "number_cards")[1]["names"] == THE_REST
     assert shown["Soft deferral"] == f"{100 * own.policy.defer.mean():.1f}\xa0%"
     assert changes(budget) == ["no change"] * 8
 
@@ -68,8 +89,8 @@ def test_the_slider_moves_every_number_and_the_link(budget):
     assert numbers(budget)["Total cost"] != before["Total cost"]
     assert budget.query_params["budget"] == "0.1"
     assert all(text.startswith("Δ ") for text in changes(budget))
-    assert any("Now: 10\xa0% of cases sent.  \n" in text.value for text in budget.caption)
-    assert any("no longer sent" in text.value for text in budget.markdown)
+    assert any("  \n10\xa0% of cases sent.  \n" in text.value for text in budget.caption)
+    assert any("no longer sent" in text.value for text in under(budget, "moved").markdown)
     moved = table(budget, "from")
     assert len(moved) > 50
     assert set(moved["to"]) == {"AI"}
@@ -80,10 +101,10 @@ def test_a_number_does_what_the_slider_does(budget):
     assert budget.slider(key="budget_plain").value == 10.0
 
 
-def test_own_rate_leads_back_to_the_runs_own_decisions(budget):
+def test_the_default_leads_back_to_the_runs_own_decisions(budget):
     before = numbers(budget)
     budget.slider(key="budget_plain").set_value(80.0).run()
-    press(budget, "Own rate")
+    press(budget, "Default")
     assert numbers(budget) == before
     assert "budget" not in budget.query_params
 
@@ -94,7 +115,7 @@ def test_the_optimum_is_chosen_on_val_whatever_is_shown(open_page):
     assert (best.split, best.n) == ("val", 885)
     press(page, "Optimum")
     assert page.slider(key="budget_plain").value == pytest.approx(100 * best.budget)
-    assert any("In hindsight" in text.value for text in page.caption)
+    assert "would have been the cheapest" in texts(under(page, "notes"))
 
 
 def test_a_link_with_a_scenario_shows_it(open_page):
@@ -106,7 +127,7 @@ def test_a_link_with_a_scenario_shows_it(open_page):
     assert page.slider(key="budget_plain").value == 30.0
     assert page.number_input(key="budget_missed").value == 6.0
     assert any("One missed glaucoma counts as 4 false alarms." in text.value for text in page.markdown)
-    plan = budget_store.measure(VAL, page.session_state["budget_course"].now).day
+    plan = budget_store.measure(VAL, here(page)).day
     assert plan.load[0] == 0
     assert plan.load[1] <= 2
     assert page.query_params["away"] == away
@@ -136,11 +157,11 @@ def test_a_wish_that_cannot_be_met_is_explained(open_page):
 def test_a_kind_of_day_sets_the_limits_and_reset_lifts_them(budget):
     press(budget, "Clinic day")
     assert not budget.exception
-    assert budget.session_state["budget_course"].now.limits.capacity
+    assert here(budget).limits.capacity
     press(budget, "Screening camp")
     assert numbers(budget)["Share sent"] == "20.0\xa0%"
     press(budget, "Reset")
-    assert budget.session_state["budget_course"].now == state.usual()
+    assert here(budget) == state.usual()
 
 
 def test_a_soft_budget_starts_from_the_runs_own_probability(budget):
@@ -149,7 +170,7 @@ def test_a_soft_budget_starts_from_the_runs_own_probability(budget):
     assert numbers(budget) == before
     budget.slider(key="budget_plain").set_value(20.0).run()
     assert numbers(budget)["Soft deferral"] == "20.0\xa0%"
-    press(budget, "Own rate")
+    press(budget, "Default")
     assert numbers(budget) == before
 
 
@@ -159,14 +180,14 @@ def test_other_costs_can_be_counted_by_and_routed_for(budget):
     counted = numbers(budget)
     assert counted["Share sent"] == before["Share sent"]
     assert counted["Clinical cost"] != before["Clinical cost"]
-    assert any("train a run for these costs" in text.value for text in budget.caption)
+    assert "train a run for these costs" in texts(budget)
     budget.toggle(key="budget_for").set_value(True).run()
     assert not budget.exception
     assert numbers(budget) != counted
     budget.number_input(key="budget_fees").set_value(0.0).run()
     assert numbers(budget)["Expert cost"] == "0.000"
     budget.number_input(key="budget_fees").set_value(1.0).run()
-    assert budget.session_state["budget_course"].now.costs.fees == state.usual().costs.fees
+    assert here(budget).costs.fees == state.usual().costs.fees
 
 
 @pytest.mark.parametrize("run", ["studio", "mpd2-plus"])
@@ -181,16 +202,40 @@ def test_another_currency_sends_the_same_cases_to_the_same_readers(run):
 
 
 def test_a_setting_kept_stands_beside_the_next_one(budget):
-    press(budget, "Keep this as A")
+    press(under(budget, "compare"), "Keep this setting as A")
     budget.slider(key="budget_plain").set_value(5.0).run()
     rows = table(budget, "second").set_index("metric")
     assert rows.loc["share sent", "difference"] < 0
     assert rows.loc["total cost", "low"] <= rows.loc["total cost", "difference"] <= rows.loc["total cost", "high"]
     press(budget, "Go back to A")
-    assert budget.session_state["budget_course"].now == state.usual()
+    assert here(budget) == state.usual()
 
 
-def test_the_worklist_can_be_taken_away(budget):
+def test_two_settings_side_by_side_are_in_the_link(open_page, budget):
+    press(under(budget, "compare"), "Keep this setting as A")
+    assert budget.query_params["a"] == ""  # A is the usual setting
+    budget.slider(key="budget_plain").set_value(5.0).run()
+    press(budget, "Keep this setting as A")
+    press(budget, "Default")
+    shared = dict(budget.query_params)
+    assert shared["a"] == "budget=0.05"
+    assert "budget" not in shared
+    other = open_page("budget", **shared, total="10", day="300")
+    assert other.session_state[state.KEPT] == state.usual().with_budget(0.05)
+    rows, same = table(other, "second"), table(budget, "second")
+    assert rows["first"].tolist() == same["first"].tolist()
+    assert rows["second"].tolist() != same["second"].tolist()
+    assert "a" not in press(other, "Forget A").query_params
+
+
+def test_a_kept_setting_that_makes_no_sense_is_refused_and_the_rest_of_the_link_followed(open_page):
+    page = open_page("budget", split="val", live="false", budget="0.2", a="away=nobody")
+    assert "reader: found nobody" in page.warning[0].value
+    assert page.slider(key="budget_plain").value == 20.0
+
+
+def test_the_worklist_can_be_downloaded(budget):
+    under(budget, "worklist")
     assert any(button.label == "Worklist (CSV)" for button in budget.get("download_button"))
 
 
@@ -215,38 +260,128 @@ def test_without_val_cases_there_is_no_optimum_to_go_to(open_page, monkeypatch):
     assert next(button for button in page.button if button.label == "Optimum").disabled
 
 
-def test_the_live_slider_gets_the_place_and_its_meaning(open_page):
+def test_the_live_slider_gets_its_step_and_what_that_means(open_page):
     page = open_page("budget", split="val", budget="0.3")
     assert not page.exception
-    slider = component(page, "live_slider")
-    assert (slider["place"], slider["max"], slider["cases"]) == (60, 200, 885)
-    assert slider["said"].startswith("30\xa0% = 266 of 885 cases (90.2 a day at 300)")
+    given = slider(page)
+    assert (given["step"], given["max"], given["cases"], given["day"]) == (60, 200, 885, 300)
+    assert given["meaning"] == "30\xa0% = 266 of 885 cases (90.2 a day of 300)"
 
 
-def test_the_cards_know_what_every_place_comes_to(open_page):
+def test_the_cards_know_what_every_step_comes_to(open_page):
     page = open_page("budget", split="val", budget="0.3", by_cohort="1")
-    given = cards(page)
-    start = page.session_state["budget_course"].now
-    figures, changes = (given["course"][part].split("\n") for part in ("figures", "changes"))
-    for place in (0, 17, 60, 200):
-        there = budget_store.measure(VAL, start.with_budget(place / 200))
-        told = told_in_words(budget_store.measure(VAL, start), there, many=False)
-        assert (figures[place].split("\t"), changes[place].split("\t")) == told
-    assert given["figures"] == figures[60].split("\t")
+    given, start = cards(page), here(page)
+    values, apart = (given["sweep"][part].split("\n") for part in ("values", "changes"))
+    for step in (0, 17, 60, 200):
+        there = budget_store.measure(VAL, start.with_budget(step / 200))
+        expected = texts_of(budget_store.measure(VAL, start), there, many=False)
+        assert (values[step].split("\t"), apart[step].split("\t")) == expected
+    assert given["values"] == values[60].split("\t")
     assert given["follows"] == "budget_live"
 
 
-def test_where_places_can_run_out_the_cards_follow_the_server(open_page):
-    page = open_page("budget", split="val", budget="0.3", total="100")
+def test_under_capacities_the_cards_follow_the_server(open_page):
+    page = open_page("budget", split="val", budget="0.3", total="100", day="885")
     assert not page.exception
-    assert cards(page)["course"] is None
-    assert component(page, "live_slider")["numbers"] is None  # nobody moves it
+    assert cards(page)["sweep"] is None
+    assert slider(page)["numbers"] is None  # nobody moves it
 
 
-def test_beside_a_plain_slider_the_cards_need_no_course(budget):
-    assert cards(budget)["course"] is None
+def test_beside_a_plain_slider_the_cards_need_no_sweep(budget):
+    assert cards(budget)["sweep"] is None
     assert cards(budget)["follows"] is None
 
 
+@pytest.mark.parametrize("topic", TOPICS)
+def test_every_topic_is_drawn_when_it_is_looked_at(open_page, topic):
+    page = open_page("budget", split="val", live="false", budget="0.2", budget_topic=topic)
+    assert not page.exception
+    assert any(each.key == "budget_missed" for each in page.number_input) == (topic == "roster")
+
+
+# ---------------------------------------------------------------------------------- cases a day
+
+
+def day_of(page, about=TEST):
+    return budget_store.day(about, here(page))
+
+
+def link_to(limit, **more):
+    """Two readers away and everybody else limited."""
+    columns = store.cohort().manifest.columns
+    return {"away": ",".join(columns[:2]), "at_most": ",".join(f"{name}:{limit}" for name in columns[2:]), **more}
+
+
+def test_at_most_a_day_is_scaled_to_the_cases_shown(open_page):
+    per_day = open_page("budget", live="false", **link_to(20, day="300"))
+    whole_slice = open_page("budget", live="false", **link_to(60, day="899"))
+    assert day_of(per_day).load.tolist() == day_of(whole_slice).load.tolist()
+    assert day_of(per_day).sent == 294  # 200 while 20 a day of 300 were counted as 20 of 899
+    assert per_day.number_input(key="budget_day").value == 300
+    assert "at most 20 a day" in texts(per_day)
+    rows = budget_controls.readers(TEST, here(per_day)).set_index("reader")
+    assert set(rows["at_most"].dropna()) == {20}
+    assert set(rows["capacity"].dropna()) == {60}
+    assert rows["a_day"].sum() == pytest.approx(294 * 300 / 899)
+
+
+def test_a_link_from_before_capacities_were_per_day_keeps_its_meaning(open_page):
+    page = open_page("budget", live="false", **link_to(20, per_day="150"))
+    assert day_of(page).sent == 200
+    assert day_of(page).load.max() == 20
+    assert page.number_input(key="budget_day").value == 899
+    assert page.query_params["day"] == "899"  # the link now says so
+    assert "per_day" not in page.query_params
+
+
+def test_an_old_link_with_cases_a_day_and_no_capacity_keeps_both(open_page):
+    page = open_page("budget", live="false", per_day="150", budget="0.2")
+    assert page.number_input(key="budget_day").value == 150
+    assert day_of(page).sent == 180
+
+
+def test_more_cases_a_day_leave_less_room_for_each(open_page):
+    page = open_page("budget", live="false", **link_to(20, day="300"))
+    page.number_input(key="budget_day").set_value(900).run()
+    assert not page.exception
+    assert day_of(page).load.max() == 20
+    assert page.query_params["day"] == "900"
+
+
+def test_numbers_a_day_are_shown_beside_what_they_come_to(open_page):
+    page = open_page("budget", live="false", day="300", total="90", reserve="5", urgent="30")
+    assert "On the 899 cases shown: at most 270 sent, 15 reserved, 90 urgent." in texts(page)
+    assert budget_store.urgent(TEST, here(page)).sum() == 90
+
+
+# ----------------------------------------------------------------------------- what is the run's own, what is new
+
+
+def test_under_limits_the_default_share_is_still_the_runs_own(open_page):
+    page = open_page("budget", live="false", **link_to(20, day="899"))
+    assert day_of(page).share == pytest.approx(200 / 899)
+    said = texts(page)
+    assert "22.2\xa0% = 200 of 899 cases (200.0 a day of 899); default 32.7\xa0%" in said
+    assert "Default share sent, 32.7\xa0%" in said
+    assert any(button.label == "Default 32.7\xa0%" for button in page.button)
+
+
+def test_a_change_of_cost_alone_is_counted_anew_and_judged_neither_better_nor_worse(budget):
+    budget.number_input(key="budget_missed").set_value(8.0).run()
+    found = verdicts(budget)
+    assert (found["Total cost"], found["Clinical cost"]) == (RECOUNTED, RECOUNTED)
+    assert RECOUNTED not in cards(budget)["tones"]  # so it has no colour
+    assert {found[name] for name in ("Sensitivity", "Share sent", *THE_REST)} == {""}
+    assert "nothing moved. Costs are counted at the new values." in texts(budget)
+
+
+def test_helps_name_the_costs_in_force(open_page):
+    page = open_page("budget", split="val", live="false", missed="8", alarm="0.5")
+    clinical = cards(page)["helps"][FIRST_SCREEN.index("Clinical cost")]
+    assert "a missed glaucoma costs 8, a false alarm 0.5." in clinical
+    columns = json.loads(under(page, "cohorts").dataframe[0].proto.columns)
+    assert "a missed glaucoma costs 8, a false alarm 0.5." in columns["ClinicalCost"]["help"]
+
+
 def press(page, label):
-    next(button for button in page.button if button.label.startswith(label)).click().run()
+    return next(button for button in page.button if button.label.startswith(label)).click().run()

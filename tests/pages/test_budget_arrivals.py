@@ -7,17 +7,15 @@ from mpd2.studio.budget.arrivals import ANY_ORDER, NOT_SO, ORDERS
 
 @pytest.fixture
 def opened(open_page):
-    """The page by a link, with the part opened."""
+    """The page by a link, at this topic."""
 
     def visit(**link):
-        page = open_page("budget", split="val", **link)
-        page.session_state["budget_arrivals"] = True
-        return page.run()
+        return open_page("budget", split="val", budget_topic="arrivals", **link)
 
     return visit
 
 
-def said(page):
+def captions(page):
     return [text.value for text in page.caption]
 
 
@@ -31,8 +29,8 @@ def test_a_budget_is_kept_in_every_order_and_foresight_is_worth_something(opened
 
 
 def test_without_limits_the_order_does_not_matter(opened):
-    assert ANY_ORDER in said(opened())
+    assert ANY_ORDER in captions(opened())
 
 
 def test_what_needs_the_whole_worklist_is_explained(opened):
-    assert NOT_SO in said(opened(budget="0.2", by_cohort="1"))
+    assert NOT_SO in captions(opened(budget="0.2", by_cohort="1"))

@@ -15,12 +15,12 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.policy import RULES
 from mpd2.evaluation.intervals import Estimate, resample_weights
 from mpd2.planning import dayplan
-from mpd2.planning.budget_sweep import KNOWN, SHOWN, STEPS, Estimates, course_of, has_course
+from mpd2.planning.budget_sweep import KNOWN, SHOWN, STEPS, Estimates, can_sweep, sweep_budgets
 from mpd2.planning.day import DaySetting
 from mpd2.planning.limits import Limits
 from mpd2.planning.ranked_cases import RankedCases, rank_cases
 
-PLACES = (0, 1, 41, 100, 199, STEPS)
+TRIED = (0, 1, 41, 100, 199, STEPS)
 CLOSE = 10.0**-KNOWN
 
 
@@ -41,28 +41,28 @@ def same(found: dict[str, Estimate], expected: dict[str, Estimate]) -> None:
 @pytest.mark.parametrize("rule", RULES)
 @settings(deadline=None, max_examples=15)
 @given(cohort=cohorts(), data=st.data(), soft=st.booleans(), by_cohort=st.booleans())
-def test_every_place_of_a_course_is_what_that_budget_comes_to(rule, cohort, data, soft, by_cohort):
+def test_every_step_of_a_sweep_is_what_that_budget_comes_to(rule, cohort, data, soft, by_cohort):
     saving = data.draw(st.none() | hnp.arrays(float, cohort.available.shape, elements=st.floats(-1, 1)))
     ranked = rank_cases(data.draw(policies(cohort)), cohort, rule, everybody(cohort), saving=saving)
     kind = DaySetting(cohort.manifest.default_costs(), Limits(budget=1.0, soft=soft, by_cohort=by_cohort))
     weights = resample_weights(cohort, 20)
-    course, start = course_of(ranked, kind, weights), judged(ranked, kind.with_budget(0.3), weights)
-    apart = course.less(start)
-    for place in PLACES:
-        there = judged(ranked, kind.with_budget(place / STEPS), weights)
-        assert (course.sent[place], course.readings[place]) == (there.day.sent, there.day.readings)
-        same(course.metrics.at(place), there.metrics)
-        same(apart.at(place), dayplan.difference(start, there))
+    sweep, start = sweep_budgets(ranked, kind, weights), judged(ranked, kind.with_budget(0.3), weights)
+    apart = sweep.less(start)
+    for step in TRIED:
+        there = judged(ranked, kind.with_budget(step / STEPS), weights)
+        assert (sweep.sent[step], sweep.readings[step]) == (there.day.sent, there.day.readings)
+        same(sweep.metrics.at(step), there.metrics)
+        same(apart.at(step), dayplan.difference(start, there))
 
 
 @pytest.mark.parametrize("limits", [Limits(total=3), Limits(capacity=(("a", 1),)), Limits(reserve=1)])
-def test_where_places_can_run_out_there_is_no_course(limits):
-    assert not has_course(limits)
-    assert has_course(replace(limits, total=None, capacity=(), reserve=0, budget=0.4, away=("a",)))
+def test_under_capacities_there_is_no_sweep(limits):
+    assert not can_sweep(limits)
+    assert can_sweep(replace(limits, total=None, capacity=(), reserve=0, budget=0.4, away=("a",)))
 
 
-def test_a_place_names_its_figures():
+def test_a_step_names_its_metrics():
     numbers = np.arange(2.0 * len(SHOWN)).reshape(2, -1)
-    told = Estimates(numbers, numbers - 1, numbers + 1).at(1)
-    assert list(told) == list(SHOWN)
-    assert (told[SHOWN[0]].value, told[SHOWN[0]].low, told[SHOWN[0]].high) == (8, 7, 9)
+    second = Estimates(numbers, numbers - 1, numbers + 1).at(1)
+    assert list(second) == list(SHOWN)
+    assert (second[SHOWN[0]].value, second[SHOWN[0]].low, second[SHOWN[0]].high) == (8, 7, 9)

@@ -16,7 +16,7 @@ from mpd2.core.policy import Policy
 from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.intervals import resample_weights
 from mpd2.planning.arrivals import in_many_orders
-from mpd2.planning.budget_sweep import SHOWN, course_of
+from mpd2.planning.budget_sweep import SHOWN, sweep_budgets
 from mpd2.planning.day import DaySetting
 from mpd2.planning.limits import Limits
 from mpd2.planning.plan import reroute
@@ -93,8 +93,9 @@ def test_a_plan_is_the_same_whatever_the_unit_of_its_savings(small_cohort, seed,
 def test_a_sweep_sends_as_many_and_its_costs_are_in_the_new_unit(small_cohort, seed, scale, soft):
     desk, errors = ranked(small_cohort, seed)
     trained, weights = small_cohort.manifest.default_costs(), resample_weights(small_cohort, 20)
+    kind = Limits(budget=1.0, soft=soft)
     one, other = (
-        course_of(for_costs(desk, errors, trained, costs), DaySetting(costs, Limits(budget=1.0, soft=soft)), weights)
+        sweep_budgets(for_costs(desk, errors, trained, costs), DaySetting(costs, kind), weights)
         for costs in (trained, times(trained, scale))
     )
     np.testing.assert_array_equal(other.sent, one.sent)

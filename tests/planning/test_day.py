@@ -39,6 +39,7 @@ def any_setting(draw: st.DrawFn) -> DaySetting:
         ),
         urgent=draw(numbers),
         for_costs=draw(st.booleans()),
+        day=draw(st.integers(1, 2000)),
     )
 
 
@@ -46,19 +47,19 @@ def any_setting(draw: st.DrawFn) -> DaySetting:
 def test_a_link_says_all_of_a_setting(setting):
     query = setting.to_query(MANIFEST)
     assert set(query) <= set(NAMES)
-    assert from_query(query, MANIFEST) == setting
+    assert from_query(query, MANIFEST, cases=899) == setting
 
 
 def test_the_usual_setting_needs_no_words_in_the_link():
     assert USUAL.to_query(MANIFEST) == {}
-    assert from_query({"run": "studio", "split": "val"}, MANIFEST) == USUAL
+    assert from_query({"run": "studio", "split": "val"}, MANIFEST, cases=899) == USUAL
 
 
 def test_a_reader_of_any_name_can_be_in_a_link():
     odd = Reader(column="Dr. A, B: 1/2 & Co", name="Odd", group="panel", fee=0.1, tier="B")
     manifest = Manifest(**{**MANIFEST.model_dump(), "readers": (odd,)})
     setting = DaySetting(manifest.default_costs(), Limits(capacity=((odd.column, 3),), away=(odd.column,)))
-    assert from_query(setting.to_query(manifest), manifest) == setting
+    assert from_query(setting.to_query(manifest), manifest, cases=899) == setting
 
 
 @pytest.mark.parametrize(
@@ -75,23 +76,56 @@ def test_a_reader_of_any_name_can_be_in_a_link():
         ({"missed": "-1"}, "cost of a missed glaucoma: found -1.0, expected a number of at least 0"),
         ({"urgent": "-3"}, "urgent: found -3, expected a number of cases, at least 0"),
         ({"soft": "1"}, "a soft budget needs its share"),
+        ({"day": "0"}, "day: found 0 cases, expected 1 to 1000000"),
+        ({"day": "many"}, "day: found 'many' in the link, expected a whole number"),
     ],
 )
 def test_a_link_that_makes_no_sense_is_refused_with_the_reason(query, reason):
     with pytest.raises(UserError, match=reason):
-        from_query(query, MANIFEST)
+        from_query(query, MANIFEST, cases=899)
+
+
+def test_numbers_a_day_are_scaled_to_the_cases_shown():
+    limits = Limits(total=90, capacity=(("reader_0", 20), ("reader_1", 0)), reserve=5)
+    slice_of = DaySetting(USUAL.costs, limits, urgent=30).scaled_to(899)
+    assert slice_of.limits.capacity == (("reader_0", 60), ("reader_1", 0))  # 59.93
+    assert (slice_of.limits.total, slice_of.limits.reserve, slice_of.urgent, slice_of.day) == (270, 15, 90, 899)
+    assert slice_of.scaled_to(899) == slice_of
+
+
+@given(any_setting())
+def test_a_day_as_large_as_the_slice_is_not_scaled(setting):
+    assert setting.scaled_to(setting.day) == setting
+
+
+def test_a_link_without_a_day_counts_places_on_the_whole_slice_as_it_always_did():
+    old = {"at_most": "reader_0:20", "total": "90", "reserve": "5", "urgent": "30", "per_day": "150"}
+    scaled = from_query(old, MANIFEST, cases=899).scaled_to(899)
+    assert scaled.limits.capacity == (("reader_0", 20),)
+    assert (scaled.limits.total, scaled.limits.reserve, scaled.urgent) == (90, 5, 30)
+
+
+def test_a_link_with_a_day_counts_places_a_day():
+    new = {"at_most": "reader_0:20", "day": "300"}
+    assert from_query(new, MANIFEST, cases=899).scaled_to(899).limits.capacity == (("reader_0", 60),)
+
+
+def test_an_old_link_without_places_keeps_its_cases_a_day():
+    assert from_query({"per_day": "150", "budget": "0.3"}, MANIFEST, cases=899).day == 150
 
 
 def test_a_setting_reads_as_a_person_would_say_it():
-    assert in_words(USUAL, MANIFEST) == "as many cases sent as the run wants"
+    assert in_words(USUAL, MANIFEST, own=0.327) == "default share sent, 32.7\xa0%"
     limits = Limits(budget=0.25, away=("reader_2",), capacity=(("reader_0", 20),), total=90, reserve=5)
-    told = in_words(DaySetting(replace(USUAL.costs, false_negative=4.0), limits, urgent=30, for_costs=True), MANIFEST)
-    assert told == (
-        "25\xa0% of cases sent; Reader 2 away; Reader 0 at most 20; at most 90 in all; 5 places for the 30 most "
-        "urgent; missed glaucoma 4, false alarm 1.5; routed for these costs"
+    setting = DaySetting(replace(USUAL.costs, false_negative=4.0), limits, urgent=30, for_costs=True)
+    assert in_words(setting, MANIFEST, own=0.327) == (
+        "25\xa0% of cases sent; Reader 2 away; Reader 0 at most 20 a day; at most 90 a day in all; 5 places a day "
+        "reserved for the 30 most urgent cases; missed glaucoma 4, false alarm 1.5; routed for these costs"
     )
-    soft = in_words(DaySetting(USUAL.costs, Limits(budget=0.4, soft=True, by_cohort=True)), MANIFEST)
-    assert soft == "40\xa0% of the mean probability of deferral in every cohort"
+    soft = in_words(DaySetting(USUAL.costs, Limits(budget=0.4, soft=True, by_cohort=True)), MANIFEST, own=0.327)
+    assert soft == "40\xa0% mean probability of deferral in every cohort"
+    every = Limits(capacity=(("reader_0", 7), ("reader_1", 7)), away=("reader_2",))
+    assert "every reader at most 7 a day" in in_words(DaySetting(USUAL.costs, every), MANIFEST, own=0.327)
 
 
 def test_costs_are_told_as_what_one_error_is_worth_in_the_other():

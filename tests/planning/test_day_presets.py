@@ -31,7 +31,7 @@ def test_every_kind_of_day_can_be_kept(benchmark):
     usual = DaySetting(benchmark.manifest.default_costs())
     policy = Policy(np.full(len(cases), 0.9), cases.available / cases.available.sum(-1, keepdims=True), cases.available)
     for preset in presets(benchmark.manifest).values():
-        setting = preset.apply(usual, cases)
+        setting = preset.apply(usual, cases.manifest).scaled_to(len(cases))
         assert setting.costs == usual.costs
         assert setting.limits != Limits()
         ranked = rank_cases(policy, cases, "joint", setting.limits.present(cases.manifest))
@@ -47,3 +47,10 @@ def test_another_table_has_days_of_its_own():
     other = Manifest(**{**manifest.model_dump(), "readers": readers})
     assert specialists(other) == ("reader_3",)
     assert list(presets(other)) == ["day", "camp", "no_specialists"]
+
+
+def test_an_example_day_is_for_as_many_cases_as_the_clinic_sees(benchmark):
+    usual = DaySetting(benchmark.manifest.default_costs(), day=120)
+    clinic, camp = (presets(benchmark.manifest)[key].apply(usual, benchmark.manifest) for key in ("day", "camp"))
+    assert {places for _, places in clinic.limits.capacity} == {4}  # 12 readers, 48 of 120
+    assert (camp.limits.reserve, camp.urgent, camp.day) == (6, 12, 120)

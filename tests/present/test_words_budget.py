@@ -10,7 +10,7 @@ import pytest
 from mpd2.core.policy import Policy
 from mpd2.evaluation.intervals import Estimate, resample_weights
 from mpd2.planning import dayplan
-from mpd2.planning.budget_sweep import SHOWN, STEPS, BudgetSweep, course_of
+from mpd2.planning.budget_sweep import SHOWN, STEPS, BudgetSweep, sweep_budgets
 from mpd2.planning.day import DaySetting
 from mpd2.planning.limits import Limits
 from mpd2.planning.ranked_cases import RankedCases, rank_cases
@@ -38,8 +38,8 @@ def kind(ranked) -> DaySetting:
 
 
 @pytest.fixture(scope="module")
-def course(ranked, kind, weights) -> BudgetSweep:
-    return course_of(ranked, kind, weights)
+def sweep(ranked, kind, weights) -> BudgetSweep:
+    return sweep_budgets(ranked, kind, weights)
 
 
 def judged(ranked, setting, weights):
@@ -51,31 +51,31 @@ def of(metric: str, texts: list[str]) -> list[str]:
     return texts[first : first + TEXTS]
 
 
-def test_what_is_sent_beforehand_is_what_the_server_says_at_every_place(ranked, kind, weights, course):
+def test_what_is_sent_beforehand_is_what_the_server_says_at_every_step(ranked, kind, weights, sweep):
     start = judged(ranked, kind.with_budget(0.25), weights)
-    figures, changes = budget.figures_along(course, many=True), budget.changes_along(course, start)
-    for place, (figure, change) in enumerate(zip(figures.split(LINE), changes.split(LINE), strict=True)):
-        told = budget.told(start, judged(ranked, kind.with_budget(place / STEPS), weights), many=True)
-        assert (figure.split(CELL), change.split(CELL)) == told
-    assert place == STEPS
+    values, changes = budget.values_along(sweep, many=True), budget.changes_along(sweep, start)
+    for step, (value, change) in enumerate(zip(values.split(LINE), changes.split(LINE), strict=True)):
+        texts = budget.texts_of(start, judged(ranked, kind.with_budget(step / STEPS), weights), many=True)
+        assert (value.split(CELL), change.split(CELL)) == texts
+    assert step == STEPS
 
 
-def test_back_at_the_start_nothing_has_changed(ranked, kind, weights, course):
+def test_back_at_the_start_nothing_has_changed(ranked, kind, weights, sweep):
     start = judged(ranked, kind.with_budget(0.25), weights)
-    lines = budget.changes_along(course, start).split(LINE)
+    lines = budget.changes_along(sweep, start).split(LINE)
     assert lines[STEPS // 4].split(CELL) == ["no change", "", ""] * len(SHOWN)
-    assert sum("no change" in line for line in lines) == 1
+    assert sum(line == CELL.join(["no change", "", ""] * len(SHOWN)) for line in lines) == 1
     own = judged(ranked, replace(kind, limits=Limits()), weights)
-    assert "no change" not in budget.changes_along(course, own)
+    assert all("Δ" in line for line in budget.changes_along(sweep, own).split(LINE))
 
 
 def test_each_number_has_its_interval_and_what_there_is_more_to_say():
-    told = dict.fromkeys(SHOWN, Estimate(0.1784, 0.163, 0.193))
-    texts = budget.figures_at(told, sent=5, readings=9)
-    assert of("TotalCost", texts) == ["0.178", "95\xa0% 0.163 to 0.193", ""]
-    assert of("DeferSoft", texts) == ["17.8\xa0%", "95\xa0% 16.3 to 19.3\xa0%", ""]
+    numbers = dict.fromkeys(SHOWN, Estimate(0.1784, 0.163, 0.193))
+    texts = budget.values_at(numbers, sent=5, readings=9)
+    assert of("TotalCost", texts) == ["0.178", "0.163 to 0.193", ""]
+    assert of("DeferSoft", texts) == ["17.8\xa0%", "16.3 to 19.3\xa0%", ""]
     assert of("Defer", texts)[-1] == "9 readings of 5 cases"
-    assert of("Defer", budget.figures_at(told, sent=5, readings=None))[-1] == ""
+    assert of("Defer", budget.values_at(numbers, sent=5, readings=None))[-1] == ""
 
 
 def test_a_change_is_judged_by_its_direction_and_by_chance():
@@ -85,3 +85,21 @@ def test_a_change_is_judged_by_its_direction_and_by_chance():
     assert of("Sens", budget.changes_at(less)) == ["Δ −2.0 points", "−3.0 to −1.0", "worse"]
     assert of("F1", budget.changes_at(unsure))[-1] == "within chance"
     assert of("Defer", budget.changes_at(less))[-1] == of("DeferSoft", budget.changes_at(less))[-1] == ""
+
+
+def test_costs_counted_anew_are_neither_better_nor_worse(ranked, kind, weights):
+    start = judged(ranked, kind.with_budget(0.25), weights)
+    dearer = replace(start.day.setting, costs=replace(kind.costs, false_negative=9.0))
+    _, changes = budget.texts_of(start, judged(ranked, dearer, weights), many=False)
+    assert of("TotalCost", changes)[0].startswith("Δ +")
+    assert of("TotalCost", changes)[-1] == of("ClinicalCost", changes)[-1] == budget.RECOUNTED
+    for metric in ("ExpertCost", "Sens", "F1", "MCC", "Defer", "DeferSoft"):  # nothing has moved
+        assert of(metric, changes) == ["no change", "", ""]
+
+
+def test_where_cases_move_too_only_costs_are_not_judged(ranked, kind, weights):
+    start = judged(ranked, kind.with_budget(0.0), weights)
+    other = replace(kind.with_budget(1.0), costs=replace(kind.costs, false_negative=9.0))
+    _, changes = budget.texts_of(start, judged(ranked, other, weights), many=False)
+    assert of("TotalCost", changes)[-1] == budget.RECOUNTED
+    assert of("F1", changes)[-1] in ("better", "worse", "within chance")

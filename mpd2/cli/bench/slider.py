@@ -45,12 +45,12 @@ class Visitor:
         if not self.slider:
             raise UserError(f"page {PAGE}: found no live slider on it")
 
-    def move(self, place: int) -> tuple[float, int]:
+    def move(self, step: int) -> tuple[float, int]:
         """Move the slider while holding it; the seconds until all that follows is there, and its bytes."""
         self.turn += 1
         wish = BackMsg()
         wish.rerun_script.fragment_id = self.fragment
-        state = {"place": {"place": place, "moving": True, "turn": self.turn}}
+        state = {"step": {"step": step, "moving": True, "turn": self.turn}}
         wish.rerun_script.widget_states.widgets.add(id=self.slider, json_value=json.dumps(state))
         start = perf_counter()
         size = sum(message.ByteSize() for message in self._ask(wish))
@@ -99,20 +99,20 @@ def _together(address: str, visitors: int, moves: int) -> list[tuple[float, int]
         for person in people:
             person.open()
         with ThreadPoolExecutor(visitors) as pool:
-            first, second = (_places(visitors, moves, odd) for odd in (1, 0))  # apart: what is known costs nothing
+            first, second = (_steps(visitors, moves, odd) for odd in (1, 0))  # apart: what is known costs nothing
             list(pool.map(_moves, people, first))
             return [answer for answers in pool.map(_moves, people, second) for answer in answers]
 
 
-def _places(visitors: int, moves: int, odd: int) -> list[list[int]]:
-    """Where each visitor goes, all even or all odd places."""
+def _steps(visitors: int, moves: int, odd: int) -> list[list[int]]:
+    """Where each visitor goes, all even or all odd steps."""
     return [[(34 * turn + 2 * who + odd) % STEPS for turn in range(moves)] for who in range(visitors)]
 
 
-def _moves(person: Visitor, places: list[int]) -> list[tuple[float, int]]:
+def _moves(person: Visitor, steps: list[int]) -> list[tuple[float, int]]:
     answers = []
-    for place in places:
-        answers.append(person.move(place))
+    for step in steps:
+        answers.append(person.move(step))
         sleep(PAUSE)
     return answers
 

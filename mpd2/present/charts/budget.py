@@ -19,52 +19,56 @@ from mpd2.present.charts.kit.style import ALARM, OTHER, READER, ROUTER, AltairCh
 MARKER, LOAD = "marker", "load"  # names of data that move
 NOW, BEFORE = "now", "before"
 LINES = {"TotalCost": (ROUTER, [1, 0]), "ClinicalCost": (ALARM, [6, 3]), "ExpertCost": (READER, [2, 2])}
-ROW, AROUND = 26, 110  # pixels of a reader, and of everything around them
+OFFSET = 6  # pixels between title and chart
+HEIGHT = 264  # pixels: slider, numbers and curve fit on a screen of 1280 × 720
+ROW, AROUND = 16, 72  # pixels of a reader, and of everything around them
 HEADROOM = 1.06
 EVERY_LABEL = alt.Axis(labelOverlap=False, labelFlush=False, labelLimit=140)
 
 
 def at(backdrop: Drawing, settings: Mapping[str, tuple[float, Mapping[str, Estimate]]]) -> Drawing:
-    """A `cost_curve` with where one is NOW and was BEFORE: the share of cases sent under each, and its figures."""
+    """A `cost_curve` with the setting NOW and the one BEFORE: the share of cases sent under each, and its metrics."""
     rows = [
-        {"when": when, "metric": metric, "share": share, "value": told.value, "low": told.low, "high": told.high}
-        for when, (share, figures) in settings.items()
-        for metric, told in ((metric, figures[metric]) for metric in LINES)
+        {"when": when, "metric": metric, "share": share, "value": cost.value, "low": cost.low, "high": cost.high}
+        for when, (share, metrics) in settings.items()
+        for metric, cost in ((metric, metrics[metric]) for metric in LINES)
     ]
     return _holding(backdrop, MARKER, pa.Table.from_pylist(rows))
 
 
-def load(rows: pa.Table, most: int) -> Drawing:
-    """Readings of each reader, now and before, and the places there are.
+def load(rows: pa.Table, most: int, cases: int) -> Drawing:
+    """Readings of each reader, now and before, and their capacity, on so many cases.
 
-    `rows`: columns name, now, before, at_most (NaN without a limit) and here; `most` is how far the axis goes.
+    `rows`: columns name, now, before, capacity (NaN without a limit), here, and the first three per day as now_a_day,
+    before_a_day and capacity_a_day; `most` is how far the axis goes.
     """
-    return _holding(_load(rows["name"].to_pylist(), most), LOAD, rows)
+    return _holding(_load(rows["name"].to_pylist(), most, cases), LOAD, rows)
 
 
 @drawn_once
 def cost_curve(curve: pd.DataFrame, optimum: tuple[float, str] | None, trained: pd.DataFrame | None) -> AltairChart:
-    """Clinical, expert and total cost against the share of cases sent, with bands; where one is comes with `at`.
+    """Clinical, expert and total cost against the share of cases sent, with bands; the setting comes with `at`.
 
-    `curve`: `operating.operating_curve`; `optimum`: the share sent at the cheapest budget and its name; `trained`:
+    `curve`: `ranked_cases.operating_curve`; `optimum`: the share sent at the cheapest budget and its name; `trained`:
     routers trained for a budget, with method, deferral, metric, value, low and high.
     """
     rows = curve.assign(share=curve["sent"] / curve["n"])[["share", "budget", "metric", "value", "low", "high"]]
     names = list(LINES)
+    legend = alt.Legend(
+        title=None, orient="top", offset=4, labelExpr=_named("datum.label"), symbolType="stroke", symbolOpacity=1,
+        symbolStrokeWidth=3, symbolSize=300,
+    )  # fmt: skip
     colour = alt.Color(
-        "metric:N",
-        scale=alt.Scale(domain=names, range=[mark.colour for mark, _ in LINES.values()]),
-        legend=alt.Legend(title=None, orient="top", labelExpr=_named("datum.label"), symbolStrokeWidth=3),
+        "metric:N", scale=alt.Scale(domain=names, range=[mark.colour for mark, _ in LINES.values()]), legend=legend
     )
     dash = alt.StrokeDash(
-        "metric:N", scale=alt.Scale(domain=names, range=[dash for _, dash in LINES.values()]),
-        legend=alt.Legend(title=None, orient="top", labelExpr=_named("datum.label")),
-    )  # fmt: skip
+        "metric:N", scale=alt.Scale(domain=names, range=[dash for _, dash in LINES.values()]), legend=legend
+    )
     top = float(np.nanmax(rows["high"].fillna(rows["value"]))) * HEADROOM
     x = alt.X("share:Q", title="share of cases sent", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
     y = alt.Y("value:Q", title="cost of a case", scale=alt.Scale(domain=[0, top], nice=False))
-    told = [
-        alt.Tooltip("share:Q", title="cases sent", format=".1%"),
+    tooltip = [
+        alt.Tooltip("share:Q", title="share sent", format=".1%"),
         alt.Tooltip("value:Q", title="cost", format=".3f"),
         alt.Tooltip("low:Q", title="95 % from", format=".3f"),
         alt.Tooltip("high:Q", title="to", format=".3f"),
@@ -72,7 +76,7 @@ def cost_curve(curve: pd.DataFrame, optimum: tuple[float, str] | None, trained: 
     base = alt.Chart(rows).encode(x=x, color=colour)
     layers: list[AltairChart] = [
         base.mark_area(opacity=0.14).encode(y=alt.Y("low:Q", title="cost of a case"), y2="high:Q"),
-        base.mark_line(strokeWidth=2.5).encode(y=y, strokeDash=dash, tooltip=told),
+        base.mark_line(strokeWidth=2.5).encode(y=y, strokeDash=dash, tooltip=tooltip),
     ]
     if trained is not None:
         shown = trained.rename(columns={"deferral": "share"}).assign(
@@ -81,7 +85,7 @@ def cost_curve(curve: pd.DataFrame, optimum: tuple[float, str] | None, trained: 
         layers.append(
             alt.Chart(shown)
             .mark_point(shape="diamond", size=110, strokeWidth=1.8, filled=False)
-            .encode(x="share:Q", y="value:Q", color=colour, tooltip=[alt.Tooltip("name:N", title="trained"), *told])
+            .encode(x="share:Q", y="value:Q", color=colour, tooltip=[alt.Tooltip("name:N", title="trained"), *tooltip])
         )
     if optimum is not None:
         place = pd.DataFrame({"share": [optimum[0]], "name": [f"★ {optimum[1]}"], "top": [top]})
@@ -97,37 +101,47 @@ def cost_curve(curve: pd.DataFrame, optimum: tuple[float, str] | None, trained: 
         .mark_rule(strokeWidth=1.5, opacity=0.6)
         .encode(x="share:Q"),
         marker.transform_filter(is_now).mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q"), y2="high:Q"),
-        marker.transform_filter(is_now).mark_point(filled=True, size=130, opacity=1).encode(y="value:Q", tooltip=told),
+        marker.transform_filter(is_now)
+        .mark_point(filled=True, size=130, opacity=1)
+        .encode(y="value:Q", tooltip=tooltip),
         marker.transform_filter(alt.datum.when == BEFORE)
         .mark_point(filled=False, size=90, strokeWidth=2, opacity=0.8)
-        .encode(y="value:Q", tooltip=told),
+        .encode(y="value:Q", tooltip=tooltip),
     ]
-    return alt.layer(*layers).properties(title="Cost against the share of cases sent", height=400)
+    return alt.layer(*layers).properties(
+        title=alt.Title("Cost against the share of cases sent", offset=OFFSET), height=HEIGHT
+    )
 
 
 @drawn_once
-def _load(names: list[str], most: int) -> AltairChart:
+def _load(names: list[str], most: int, cases: int) -> AltairChart:
     reader = alt.Y("name:N", title=None, sort=names, axis=EVERY_LABEL)
     across = alt.Scale(domain=[0, most], nice=False, clamp=True)
-    told = [
+    tooltip = [
         alt.Tooltip("name:N", title="reader"),
-        alt.Tooltip("now:Q", title="readings now"),
-        alt.Tooltip("before:Q", title="before"),
-        alt.Tooltip("at_most:Q", title="at most"),
+        *(
+            alt.Tooltip(f"{column}{day}:Q", title=f"{title}{', a day' if day else ''}", format=".1f" if day else "d")
+            for column, title in (("now", "readings"), ("before", "in the setting before"), ("capacity", "capacity"))
+            for day in ("", "_a_day")
+        ),
     ]
     base = alt.Chart(alt.NamedData(LOAD)).encode(y=reader)
-    tick = base.transform_filter("isValid(datum.at_most)").mark_tick(color=ALARM.colour, thickness=3, size=20)
+    limited = base.transform_filter("isValid(datum.capacity)")
     layers = [
         base.mark_bar(color=READER.colour, height={"band": 0.62}).encode(
-            x=alt.X("now:Q", title="readings", scale=across), tooltip=told
+            x=alt.X("now:Q", title=f"readings (n = {cases} cases)", scale=across), tooltip=tooltip
         ),
-        base.mark_tick(color=OTHER.colour, thickness=2, size=14).encode(x=alt.X("before:Q", scale=across)),
-        tick.encode(x=alt.X("at_most:Q", scale=across), tooltip=told),
+        base.mark_tick(color=OTHER.colour, thickness=2, size=12).encode(x=alt.X("before:Q", scale=across)),
+        limited.mark_tick(color=ALARM.colour, thickness=3, size=14).encode(
+            x=alt.X("capacity:Q", scale=across), tooltip=tooltip
+        ),
         base.transform_filter("!datum.here")
         .mark_text(align="left", dx=4, fontSize=11)
         .encode(x=alt.datum(0), text=alt.value("away")),
     ]
-    return alt.layer(*layers).properties(title="Who gets the work", height=AROUND + ROW * len(names))
+    return alt.layer(*layers).properties(
+        title=alt.Title("Readings of each reader", offset=OFFSET), height=AROUND + ROW * len(names)
+    )
 
 
 def _named(expression: str) -> str:

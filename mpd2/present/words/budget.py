@@ -7,68 +7,76 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from mpd2.core.costs import Costs
-from mpd2.core.text import GAP
 from mpd2.evaluation.intervals import Estimate
-from mpd2.evaluation.metrics import METRICS
+from mpd2.evaluation.metrics import COST, METRICS
 from mpd2.planning.budget_sweep import SHOWN, STEPS, BudgetSweep, Estimates, rounded
 from mpd2.planning.dayplan import Judged, difference
 from mpd2.present.words.answer import sense
 
 CELL, LINE = "\t", "\n"
+NO_CHANGE = ["no change", "", ""]
+RECOUNTED = "counted at the new costs"
 Texts = list[str]
 """One text after the other, as many for every one of SHOWN."""
 
 
-def figures_at(figures: Mapping[str, Estimate], sent: int, readings: int | None) -> Texts:
+def values_at(numbers: Mapping[str, Estimate], sent: int, readings: int | None) -> Texts:
     """Value, interval, and what else there is to say, of each number; `readings` where they may differ from cases."""
     texts = []
     for metric in SHOWN:
-        told, known = figures[metric], METRICS[metric]
+        number, known = numbers[metric], METRICS[metric]
         more = f"{readings} readings of {sent} cases" if metric == "Defer" and readings is not None else ""
-        texts += [known.shown(told.value), f"95{GAP}% {known.interval(told.low, told.high)}", more]
+        texts += [known.shown(number.value), known.interval(number.low, number.high), more]
     return texts
 
 
-def changes_at(more: Mapping[str, Estimate] | None) -> Texts:
-    """Difference, its interval, and whether that is beyond chance and for the better; none: nothing has changed."""
+def changes_at(more: Mapping[str, Estimate] | None, recounted: bool = False) -> Texts:
+    """Difference, its interval, and whether that is beyond chance and for the better; none: the setting is the same.
+
+    `recounted`: the two settings count by different costs, so that a difference of costs is neither good nor bad.
+    """
     if more is None:
-        return ["no change", "", ""] * len(SHOWN)
+        return NO_CHANGE * len(SHOWN)
     texts = []
     for metric in SHOWN:
-        told, known = more[metric], METRICS[metric]
-        ends = known.interval(told.low, told.high, signed=True)
-        texts += [f"Δ {known.change(told.value)}", ends, sense(metric, told)]
+        apart, known = more[metric], METRICS[metric]
+        if apart.value == apart.low == apart.high == 0:
+            texts += NO_CHANGE
+        else:
+            verdict = RECOUNTED if recounted and known.unit == COST else sense(metric, apart)
+            ends = known.interval(apart.low, apart.high, signed=True)
+            texts += [f"Δ {known.change(apart.value)}", ends, verdict]
     return texts
 
 
-def told(before: Judged, now: Judged, many: bool) -> tuple[Texts, Texts]:
+def texts_of(before: Judged, now: Judged, many: bool) -> tuple[Texts, Texts]:
     """The numbers of a setting, and how they have changed; `many`: a case may have several readings."""
     costs = now.day.setting.costs
-    more = None if before.day.setting == now.day.setting else _known(difference(before, now), costs)
-    return figures_at(_known(now.metrics, costs), now.day.sent, now.day.readings if many else None), changes_at(more)
+    more = None if before.day.setting == now.day.setting else _rounded(difference(before, now), costs)
+    values = values_at(_rounded(now.metrics, costs), now.day.sent, now.day.readings if many else None)
+    return values, changes_at(more, recounted=costs != before.day.setting.costs)
 
 
-def figures_along(course: BudgetSweep, many: bool) -> str:
-    """`figures_at` every place, a line each."""
-    places = range(1 + STEPS)
+def values_along(sweep: BudgetSweep, many: bool) -> str:
+    """`values_at` every step, a line each."""
     return _lines(
-        figures_at(course.metrics.at(place), int(course.sent[place]), int(course.readings[place]) if many else None)
-        for place in places
+        values_at(sweep.metrics.at(step), int(sweep.sent[step]), int(sweep.readings[step]) if many else None)
+        for step in range(1 + STEPS)
     )
 
 
-def changes_along(course: BudgetSweep, start: Judged) -> str:
-    """`changes_at` every place for a hand that starts from a setting of the same kind, a line each."""
-    more, budget = course.less(start), start.day.setting.limits.budget
-    return _lines(changes_at(None if place / STEPS == budget else more.at(place)) for place in range(1 + STEPS))
+def changes_along(sweep: BudgetSweep, start: Judged) -> str:
+    """`changes_at` every step for a drag that starts from a setting of the same kind, a line each."""
+    more, budget = sweep.less(start), start.day.setting.limits.budget
+    return _lines(changes_at(None if step / STEPS == budget else more.at(step)) for step in range(1 + STEPS))
 
 
-def _lines(places: Iterable[Texts]) -> str:
+def _lines(steps: Iterable[Texts]) -> str:
     """As one text: many small ones, kept, would be looked through at every collection of garbage."""
-    return LINE.join(CELL.join(texts) for texts in places)
+    return LINE.join(CELL.join(texts) for texts in steps)
 
 
-def _known(figures: Mapping[str, Estimate], costs: Costs) -> dict[str, Estimate]:
+def _rounded(numbers: Mapping[str, Estimate], costs: Costs) -> dict[str, Estimate]:
     """SHOWN, rounded as those of a sweep are."""
-    ends = np.array([(figures[name].value, figures[name].low, figures[name].high) for name in SHOWN])  # [F, 3]
-    return Estimates(*(rounded(numbers[None], costs) for numbers in ends.T)).at(0)
+    ends = np.array([(numbers[name].value, numbers[name].low, numbers[name].high) for name in SHOWN])  # [F, 3]
+    return Estimates(*(rounded(each[None], costs) for each in ends.T)).at(0)

@@ -1,4 +1,4 @@
-"""What a setting on the Budget page did: by cohort, case by case, beside another, and as a worklist to take away."""
+"""What a setting on the Budget page did: by cohort, case by case, beside another, and as a worklist for download."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ COST, CHANGE = "%.3f", "%+.3f"
 
 def cohorts(about: Scenario) -> None:
     """The effect on each cohort."""
-    st.subheader("What does it do to each cohort?", anchor=False)
-    here = state.course()
+    st.subheader("Effect of the change on each cohort", anchor=False)
+    here = state.slider()
     widgets.data_table(
         budget_store.cohorts(about, here.before, here.now),
         key="budget_cohorts",
@@ -49,11 +49,11 @@ def cohorts(about: Scenario) -> None:
 
 def moved(about: Scenario) -> None:
     """Which cases moved since the setting before; a chosen one opens."""
-    here = state.course()
+    here = state.slider()
     before, now = (budget_store.measure(about, setting).day for setting in (here.before, here.now))
     rows = changes.moved(about.slice(store.cohort()), here.now.costs, before.decisions, now.decisions)
-    st.subheader("What moved?", anchor=False)
-    st.markdown(f"Since the last setting ({in_words(here.before, store.cohort().manifest)}): {changes.in_words(rows)}")
+    st.subheader("Effect of the change", anchor=False)
+    st.markdown(f"Since the last setting ({_in_words(about, here.before)}): {changes.in_words(rows)}")
     if rows.empty:
         return
     widgets.data_table(
@@ -70,17 +70,17 @@ def moved(about: Scenario) -> None:
         },
     )
     ordered = rows.sort_values(["clinical", "fees"], ascending=False, kind="stable", ignore_index=True)
-    st.caption(f"{len(ordered)} cases, those that cost most more first. Choose a row to open its case.")
+    st.caption(f"{len(ordered)} cases, the largest rise in cost first. Choose a row to open its case.")
     chosen = widgets.data_table(
         ordered,
         key="budget_moved",
-        alt_text="The cases that moved, from whom to whom, with errors and money gained and lost",
+        alt_text="The cases that moved, from whom to whom, with errors and costs gained and lost",
         columns={
             "case_id": "Case",
             "cohort": "Cohort",
             "from": "From",
             "to": "To",
-            "kind": "What happened",
+            "kind": "Change",
             "error": "Error",
             "clinical": _number("Clinical cost", CHANGE),
             "fees": _number("Fees", CHANGE),
@@ -93,21 +93,22 @@ def moved(about: Scenario) -> None:
 
 def side_by_side(about: Scenario) -> None:
     """The setting kept as A beside the one in force."""
-    manifest, kept, now = store.cohort().manifest, state.kept(), state.now()
-    st.subheader("A against B", anchor=False)
+    kept, now = state.kept(), state.now()
+    st.subheader("Two settings side by side", anchor=False)
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Keep this as A", icon=":material/push_pin:", on_click=state.keep)
+        st.button("Keep this setting as A", icon=":material/push_pin:", on_click=state.keep, args=(now,))
         if kept is not None:
             st.button("Go back to A", icon=":material/undo:", on_click=state.change, args=(kept,))
+            st.button("Forget A", on_click=state.keep, args=(None,))
     if kept is None:
-        st.caption("Keep a setting, then change something: the two stand here side by side.")
+        st.caption("Keep a setting as A, then change something: the two are compared here.")
         return
-    st.markdown(f"**A**: {in_words(kept, manifest)}.  \n**B**: {in_words(now, manifest)}.")
+    st.markdown(f"**A**: {_in_words(about, kept)}.  \n**B**: {_in_words(about, now)}.")
     rows = dayplan.compared(budget_store.measure(about, kept), budget_store.measure(about, now))
     widgets.data_table(
         rows.assign(metric=rows["metric"].map(label_of)),
         key="budget_sides",
-        alt_text="Every figure under A and under B, and their difference with its interval",
+        alt_text="Every metric under A and under B, and their difference with its interval",
         columns={
             "metric": "Metric",
             "first": _number("A", COST),
@@ -162,6 +163,10 @@ def _whole_list(about: Scenario, setting: DaySetting) -> bytes:
 
 def _reader_lists(about: Scenario, setting: DaySetting) -> bytes:
     return reader_files(budget_store.worklist(about, setting), store.cohort().manifest)
+
+
+def _in_words(about: Scenario, setting: DaySetting) -> str:
+    return in_words(setting, store.cohort().manifest, budget_store.own_share(about))
 
 
 def _number(label: str, form: str) -> object:

@@ -1,4 +1,4 @@
-"""The Budget page without foresight: the same day with its cases decided one by one, as they come in."""
+"""The Budget page without foresight: the same day with its cases decided one by one, as they arrive."""
 
 from __future__ import annotations
 
@@ -21,35 +21,26 @@ from mpd2.studio.shell.scenario import Scenario
 ORDERS = 10
 OTHER = {"test": "val", "val": "test"}
 WHAT_FOR = (
-    "A plan needs the whole worklist. Where cases come in one at a time, each must be sent or kept before the next is "
-    "seen. Then a case is sent if it is worth more than a place is expected to be worth later, judged by the {n} "
+    "A plan needs the whole worklist. Where cases arrive one at a time, each must be sent or kept before the next is "
+    "seen. Then a case is sent if it is worth more than a place is expected to be worth later, estimated on the {n} "
     "{split} cases of the same cohorts."
 )
-ANY_ORDER = "Nobody's places are limited and no budget is set: whatever the order, every case is decided as above."
-NOT_SO = "A mean probability, a budget for each cohort and a reserve need the whole worklist: choose none of them here."
-NO_PAST = "There are no {split} cases of these cohorts to judge by."
-COLUMNS = {"order": "Order", "sent": "Cases sent", "otherwise": "Decided otherwise", "regret": "Worth lost"}
-COST_HEADS = {name: METRICS[name].heading for name in COSTS}
+ANY_ORDER = "There is neither a capacity nor a budget: in any order, every case is decided as above."
+NOT_SO = "A mean probability, a budget for each cohort and a reserve need the whole worklist; remove them to see this."
+NO_PAST = "There are no {split} cases of these cohorts to estimate it on."
+COLUMNS = {"order": "Order", "sent": "Cases sent", "otherwise": "Decided differently", "regret": "Value lost"}
 HELP = {
-    "order": "0: all cases known beforehand. Others: the same cases in an order drawn by chance.",
+    "order": "0: all cases known beforehand. Others: the same cases in random order.",
     "sent": "Cases a reader is asked about.",
-    "otherwise": "Cases that go to somebody else, or stay, other than with all known beforehand.",
-    "regret": "Of the policy's log-odds that the plan with all known beforehand keeps.",
+    "otherwise": "Cases that go to another reader, or are sent or kept, other than with all cases known beforehand.",
+    "regret": "Share of the plan's value, in log-odds of the policy, that is lost by not knowing later cases.",
 }
 
 
-@st.fragment
 def draw(about: Scenario) -> None:
-    """Worked out only for those who open it."""
-    area = st.expander(
-        "What if cases come in one by one?", icon=":material/hourglass_top:", key="budget_arrivals", on_change="rerun"
-    )
-    if area.open:
-        with area:
-            _compare(about, state.now())
-
-
-def _compare(about: Scenario, setting: DaySetting) -> None:
+    """The day in many orders beside the day known beforehand."""
+    st.subheader("What if cases arrive one by one?", anchor=False)
+    setting = state.now()
     past = replace(about, split=OTHER[about.split])
     try:
         n = len(store.ranked_for(past, setting).cohort)
@@ -63,33 +54,36 @@ def _compare(about: Scenario, setting: DaySetting) -> None:
     elif limits.budget is None and limits.total is None and not limits.capacity:
         st.caption(ANY_ORDER)
     else:
-        rows = _orders(about, past, setting)
-        st.markdown(in_words(rows))
-        widgets.data_table(
-            rows,
-            key="budget_orders",
-            alt_text="Cases sent, decided otherwise and costs with all cases known beforehand and in each order",
-            columns={
-                **{name: st.column_config.NumberColumn(head, help=HELP[name]) for name, head in COLUMNS.items()},
-                "regret": st.column_config.NumberColumn(COLUMNS["regret"], format="percent", help=HELP["regret"]),
-                **{
-                    name: st.column_config.NumberColumn(
-                        head, format="%.3f", help=METRICS[name].explained(setting.costs)
-                    )
-                    for name, head in COST_HEADS.items()
-                },
+        _compare(_orders(about, past, setting.scaled_to(store.size(about))), setting)
+
+
+def _compare(rows: pd.DataFrame, setting: DaySetting) -> None:
+    st.markdown(in_words(rows))
+    widgets.data_table(
+        rows,
+        key="budget_orders",
+        alt_text="Cases sent, decided differently and costs with all cases known beforehand and in each order",
+        columns={
+            **{name: st.column_config.NumberColumn(head, help=HELP[name]) for name, head in COLUMNS.items()},
+            "regret": st.column_config.NumberColumn(COLUMNS["regret"], format="percent", help=HELP["regret"]),
+            **{
+                name: st.column_config.NumberColumn(
+                    METRICS[name].heading, format="%.3f", help=METRICS[name].explained(setting.costs)
+                )
+                for name in COSTS
             },
-        )
+        },
+    )
 
 
 def in_words(rows: pd.DataFrame) -> str:
-    """What not knowing the day beforehand costs: the first row of `in_many_orders` against the others."""
+    """The cost of not knowing the day beforehand: the first row of `in_many_orders` against the others."""
     known, orders = rows.iloc[0], rows.iloc[1:]
     cost, regret = orders["TotalCost"], orders["regret"]
-    worth = f", and loses {percent(regret.mean())} of the plan's worth" if regret.notna().all() else ""
+    lost = f", and loses {percent(regret.mean())} of the plan's value" if regret.notna().all() else ""
     return (
         f"Deciding on arrival, in {len(orders)} orders of the same cases, costs {decimal(cost.mean())} a case "
-        f"({interval(cost.min(), cost.max())}){worth}; with all known beforehand it is {decimal(known['TotalCost'])}."
+        f"({interval(cost.min(), cost.max())}){lost}; with all known beforehand it costs {decimal(known['TotalCost'])}."
     )
 
 

@@ -1,4 +1,4 @@
-"""What can be wished for on the Budget page: a kind of day, the roster, places, and what everything costs."""
+"""The controls of the Budget page: example days, roster, capacities, and what everything costs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import streamlit as st
 
 from mpd2.core.costs import Costs
 from mpd2.planning import dayplan, recosting
-from mpd2.planning.day import DaySetting, costs_in_words
+from mpd2.planning.day import MOST, DaySetting, costs_in_words
 from mpd2.planning.day_presets import presets
 from mpd2.studio.budget import state, texts
 from mpd2.studio.budget import store as budget_store
@@ -21,75 +21,92 @@ from mpd2.studio.shell.scenario import Scenario
 
 HARD, SOFT, TOGETHER, EACH = "hard", "soft", "together", "each"
 KINDS = {HARD: "Cases sent", SOFT: "Mean probability"}
-SCOPES = {TOGETHER: "All together", EACH: "Each cohort"}
-KIND, SCOPE, TOTAL, RESERVE, URGENT = "budget_kind", "budget_scope", "budget_total", "budget_reserve", "budget_urgent"
+SCOPES = {TOGETHER: "All cohorts together", EACH: "Each cohort"}
+DAY, KIND, SCOPE = "budget_day", "budget_kind", "budget_scope"
+TOTAL, RESERVE, URGENT = "budget_total", "budget_reserve", "budget_urgent"
 MISSED, ALARM, FEES, FOR_COSTS, ROSTER = "budget_missed", "budget_alarm", "budget_fees", "budget_for", "budget_roster"
 """Keys of the session."""
 
 
-def days(about: Scenario) -> None:
-    """Kinds of day to start from, and the way back."""
-    cases = about.slice(store.cohort())
-    with st.container(horizontal=True, vertical_alignment="center"):
-        for key, preset in presets(cases.manifest).items():
+def examples() -> None:
+    """Example days to start from."""
+    manifest = store.cohort().manifest
+    with st.popover("Example days", help=texts.EXAMPLES):
+        for key, preset in presets(manifest).items():
             st.button(
                 preset.title,
                 key=f"preset:{key}",
                 help=preset.meaning,
                 on_click=state.attempt,
-                args=(lambda setting, apply=preset.apply: apply(setting, cases),),
+                args=(lambda setting, apply=preset.apply: apply(setting, manifest),),
+                width="stretch",
             )
-        st.button("Reset", icon=":material/restart_alt:", on_click=state.change, args=(state.usual(),))
 
 
 def draw(about: Scenario) -> None:
-    """Roster and places beside costs."""
-    left, right = st.columns([2, 1], gap="medium")
-    with left:
-        st.subheader("Who is there, and how much can they take?", anchor=False, help=texts.ROSTER)
-        _roster(about)
-        _places(about)
-    with right:
-        st.subheader("What does it cost?", anchor=False)
-        _costs(about)
+    """Costs, limits and the roster."""
+    st.subheader("What does it cost?", anchor=False)
+    _costs(about)
+    st.subheader("Who is there, and how many cases can they read?", anchor=False, help=texts.ROSTER)
+    _limits(about)
+    _roster(about)
 
 
 def _roster(about: Scenario) -> None:
     """The readers as a table to be edited; it starts afresh with every settled change, so that it shows what is."""
-    rows = dayplan.roster(budget_store.measure(about, state.now()).day, about.slice(store.cohort()))
-    key = f"{ROSTER}:{state.course().turn}"
+    setting, n = state.now(), budget_store.size(about)
+    rows = readers(about, setting)
+    key = f"{ROSTER}:{state.slider().turn}"
     st.data_editor(
-        rows.drop(columns="reader").astype({"at_most": "Int64", "free": "Int64"}),
+        rows.drop(columns="reader"),
         key=key,
         hide_index=True,
         height="content",
-        disabled=["name", "tier", "now", "free", "worth"],
+        disabled=["name", "tier", "a_day", "now", "capacity", "worth"],
         on_change=_edited,
         args=(key, rows),
         column_config={
-            "name": st.column_config.TextColumn("Reader", pinned=True, width=90),
+            "name": st.column_config.TextColumn("Reader", pinned=True, width=85),
             "tier": st.column_config.TextColumn("Tier", width=45),
-            "here": st.column_config.CheckboxColumn("Here", help="Untick who is away", width=65),
-            "at_most": st.column_config.NumberColumn("At most", min_value=0, step=1, width=75, help=texts.AT_MOST),
+            "here": st.column_config.CheckboxColumn("Here", help="Untick if away", width=65),
+            "at_most": st.column_config.NumberColumn(
+                "At most a day", min_value=0, max_value=MOST, step=1, width=125, help=texts.AT_MOST
+            ),
             "fee": st.column_config.NumberColumn("Fee", min_value=0.0, step=0.001, format="%.3f", width=65),
-            "now": st.column_config.NumberColumn("Now", width=55, help="Readings under the setting in force"),
-            "free": st.column_config.NumberColumn("Free", width=55, help="Places left; empty: no limit"),
-            "worth": st.column_config.NumberColumn("One more", format="%.2f", width=75, help=texts.ONE_MORE),
+            "a_day": st.column_config.NumberColumn("Readings a day", format="%.1f", width=115),
+            "now": st.column_config.NumberColumn(f"Of {n}", help=texts.READINGS.format(n=n), width=65),
+            "capacity": st.column_config.NumberColumn("Capacity", help=texts.CAPACITY.format(n=n), width=75),
+            "worth": st.column_config.NumberColumn(
+                "Value of one more place", format="%.2f", width=165, help=texts.ONE_MORE
+            ),
         },
         placeholder="–",
-        alt="Every reader: whether they are here, how many cases they can take at most, their fee, readings and places",
+        alt="Every reader: whether they are here, how many cases they can read a day, their fee, readings and capacity",
     )
+
+
+def readers(about: Scenario, setting: DaySetting) -> pd.DataFrame:
+    """A row a reader: limits per day, as entered, beside what they come to on the slice."""
+    cases = about.slice(store.cohort())
+    rows = dayplan.roster(budget_store.day(about, setting), cases)
+    entered = setting.limits.capacities(cases.manifest)
+    rows = rows.assign(
+        capacity=rows["at_most"],
+        at_most=np.where(np.isfinite(entered), entered, np.nan),
+        a_day=rows["now"] * setting.day / len(cases),
+    ).astype({"at_most": "Int64", "capacity": "Int64"})
+    return rows[["reader", "name", "tier", "here", "at_most", "fee", "a_day", "now", "capacity", "worth"]]
 
 
 def _edited(key: str, rows: pd.DataFrame) -> None:
     """Take over what was changed in the table of readers."""
-    changed: Mapping[int, Mapping[str, Any]] = st.session_state[key]["edited_rows"]
+    edits: Mapping[int, Mapping[str, Any]] = st.session_state[key]["edited_rows"]
     table = rows.astype({"at_most": "object", "fee": "object"})
-    for row, cells in changed.items():
+    for row, cells in edits.items():
         for column, value in cells.items():
             table.loc[row, column] = np.nan if value is None and column == "at_most" else value
 
-    def made(setting: DaySetting) -> DaySetting:
+    def make(setting: DaySetting) -> DaySetting:
         limited = table[table["at_most"].notna()]
         capacity = tuple(zip(limited["reader"], map(int, limited["at_most"]), strict=True))
         away = tuple(table.loc[~table["here"].astype(bool), "reader"])
@@ -100,13 +117,15 @@ def _edited(key: str, rows: pd.DataFrame) -> None:
             costs=replace(setting.costs, fees=fees),
         )
 
-    state.attempt(made)
+    state.attempt(make)
 
 
-def _places(about: Scenario) -> None:
-    limits, setting = state.now().limits, state.now()
+def _limits(about: Scenario) -> None:
+    setting = state.now()
+    limits = setting.limits
     st.session_state.update(
         {
+            DAY: setting.day,
             KIND: SOFT if limits.soft else HARD,
             SCOPE: EACH if limits.by_cohort else TOGETHER,
             TOTAL: limits.total,
@@ -114,20 +133,32 @@ def _places(about: Scenario) -> None:
             URGENT: setting.urgent,
         }
     )
+    fields = (
+        ("Cases a day", 1, 10, DAY, texts.PER_DAY),
+        ("Sent, at most a day", 0, 10, TOTAL, texts.TOTAL),
+        ("Reserved places a day", 0, 5, RESERVE, texts.RESERVE),
+        ("Urgent cases a day", 0, 5, URGENT, texts.URGENT),
+    )
+    for column, (label, least, step, key, words) in zip(st.columns(4), fields, strict=True):
+        column.number_input(label, least, MOST, step=step, key=key, help=words, placeholder="no limit",
+                            on_change=_set_limits)  # fmt: skip
+    st.caption(_scaled_in_words(setting, budget_store.size(about)))
     with st.container(horizontal=True):
-        st.segmented_control("The budget is of", list(KINDS), required=True, format_func=KINDS.__getitem__, key=KIND,
+        st.segmented_control("Limit", list(KINDS), required=True, format_func=KINDS.__getitem__, key=KIND,
                              help=texts.KIND, on_change=_set_kind, args=(about,))  # fmt: skip
-        st.segmented_control("It is for", list(SCOPES), required=True, format_func=SCOPES.__getitem__, key=SCOPE,
+        st.segmented_control("Applies to", list(SCOPES), required=True, format_func=SCOPES.__getitem__, key=SCOPE,
                              help=texts.SCOPE, on_change=_set_scope)  # fmt: skip
-    first, second, third = st.columns(3)
-    with first:
-        st.number_input("In all, at most", 0, None, step=10, placeholder="no limit", key=TOTAL, help=texts.TOTAL,
-                        on_change=_set_limits)  # fmt: skip
-    with second:
-        st.number_input("Kept for urgent", 0, None, step=5, key=RESERVE, help=texts.RESERVE,
-                        on_change=_set_limits)  # fmt: skip
-    with third:
-        st.number_input("Urgent cases", 0, None, step=5, key=URGENT, help=texts.URGENT, on_change=_set_limits)
+
+
+def _scaled_in_words(setting: DaySetting, cases: int) -> str:
+    """What the numbers a day come to on the slice."""
+    scaled = setting.scaled_to(cases)
+    parts = [f"at most {scaled.limits.total} sent"] if scaled.limits.total is not None else []
+    parts += [f"{scaled.limits.reserve} reserved"] if setting.limits.reserve else []
+    parts += [f"{scaled.urgent} urgent"] if setting.urgent else []
+    if not parts:
+        return f"Numbers a day are scaled to the {cases} cases shown."
+    return f"On the {cases} cases shown: {', '.join(parts)}."
 
 
 def _set_kind(about: Scenario) -> None:
@@ -145,10 +176,13 @@ def _set_scope() -> None:
 
 
 def _set_limits() -> None:
-    total, reserve, urgent = (st.session_state[key] for key in (TOTAL, RESERVE, URGENT))
+    day, total, reserve, urgent = (st.session_state[key] for key in (DAY, TOTAL, RESERVE, URGENT))
     state.attempt(
         lambda setting: replace(
-            setting, limits=replace(setting.limits, total=total, reserve=reserve or 0), urgent=urgent or 0
+            setting,
+            limits=replace(setting.limits, total=total, reserve=reserve or 0),
+            urgent=urgent or 0,
+            day=day or setting.day,
         )
     )
 
@@ -164,13 +198,17 @@ def _costs(about: Scenario) -> None:
             FOR_COSTS: setting.for_costs,
         }
     )
-    for label, key, words in (("Missed glaucoma", MISSED, texts.MISSED), ("False alarm", ALARM, texts.ALARM)):
-        st.number_input(label, 0.0, None, step=0.1, format="%.2f", key=key, help=words, on_change=_set_costs)
-    st.number_input("All fees times", 0.0, None, step=0.1, format="%.2f", key=FEES, help=texts.FEES,
-                    on_change=_set_fees, args=(scale,))  # fmt: skip
-    st.markdown(costs_in_words(setting.costs))
-    st.toggle("Route for these costs too", key=FOR_COSTS, help=texts.FOR_COSTS, on_change=_set_costs)
-    st.caption(recosting.distance_in_words(store.run(about.run).costs, setting.costs))
+    missed, alarm, fees, routed = st.columns([2, 2, 2, 3], vertical_alignment="bottom")
+    for column, label, key, words in (
+        (missed, "Missed glaucoma", MISSED, texts.MISSED),
+        (alarm, "False alarm", ALARM, texts.ALARM),
+    ):
+        column.number_input(label, 0.0, None, step=0.1, format="%.2f", key=key, help=words, on_change=_set_costs)
+    fees.number_input("Multiply all fees by", 0.0, None, step=0.1, format="%.2f", key=FEES, help=texts.FEES,
+                      on_change=_set_fees, args=(scale,))  # fmt: skip
+    routed.toggle("Route for these costs too", key=FOR_COSTS, help=texts.FOR_COSTS, on_change=_set_costs)
+    distance = recosting.distance_in_words(store.run(about.run).costs, setting.costs)
+    st.markdown(f"{costs_in_words(setting.costs)} :gray[{distance}]")
 
 
 def _set_costs() -> None:
@@ -183,8 +221,8 @@ def _set_fees(scale: float) -> None:
     usual = state.usual().costs.fees
     wanted = st.session_state[FEES]
 
-    def made(setting: DaySetting) -> DaySetting:
+    def make(setting: DaySetting) -> DaySetting:
         fees = [fee * wanted / scale for fee in setting.costs.fees] if scale else [fee * wanted for fee in usual]
         return replace(setting, costs=replace(setting.costs, fees=tuple(float(f"{fee:.9g}") for fee in fees)))
 
-    state.attempt(made)
+    state.attempt(make)

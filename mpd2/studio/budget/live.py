@@ -1,4 +1,4 @@
-"""What moves with the hand on the Budget page: the slider, the numbers, the curve and the readers' load."""
+"""What moves with the slider on the Budget page: the numbers, the cost curve and the readers' load."""
 
 from __future__ import annotations
 
@@ -9,118 +9,123 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from mpd2.core.text import decimal, percent
+from mpd2.core.text import decimal, percent, sentence
 from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.metrics import METRICS
 from mpd2.planning import changes
-from mpd2.planning.budget_sweep import SHOWN, STEPS, has_course
+from mpd2.planning.budget_sweep import SHOWN, STEPS, can_sweep
 from mpd2.planning.day import DaySetting, in_words
 from mpd2.planning.dayplan import DayPlan
-from mpd2.present.charts import budget as figures
+from mpd2.present.charts import budget as charts
 from mpd2.present.charts.kit.drawing import Drawing
-from mpd2.present.words import budget as cards
-from mpd2.studio.budget import state, texts
+from mpd2.present.words import budget as words
+from mpd2.studio.budget import controls, state, texts
 from mpd2.studio.budget import store as budget_store
+from mpd2.studio.budget.state import SliderState
 from mpd2.studio.parts import widgets
-from mpd2.studio.parts.live_slider import live_slider, place_of, turn_of
+from mpd2.studio.parts.live_slider import live_slider, position_of, turn_of
 from mpd2.studio.parts.number_cards import number_cards
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 
-SLIDER, PLAIN, EXACT, LIVE, PER_DAY = "budget_live", "budget_plain", "budget_exact", "live", "per_day"
-"""Keys of the session; the last two are names in the URL too."""
+SLIDER, PLAIN, EXACT, LIVE = "budget_live", "budget_plain", "budget_exact", "live"
+"""Keys of the session; the last is a name in the URL too."""
 
-CARDS, CURVE, LOAD = "budget_cards", "budget_curve", "budget_load"  # keys of what is drawn
-NAMES = [METRICS[metric].heading for metric in SHOWN]
+CARDS, MORE, CURVE, LOAD = "budget_cards", "budget_more", "budget_curve", "budget_load"  # keys of what is drawn
+FIRST_ROW = 4  # of SHOWN; the others are under a topic of their own
 
 
 def draw(about: Scenario) -> None:
-    """All of it; what a move of the slider draws anew has its places in it."""
-    wide, narrow = st.columns([5, 2], gap="medium")
-    with narrow, st.container(horizontal=True, vertical_alignment="bottom"):
-        day = st.number_input("Cases a day", 1, 100_000, 300, key=PER_DAY, bind="query-params", help=texts.PER_DAY)
-        live = st.toggle("Live", value=True, key=LIVE, bind="query-params", help=texts.LIVE)
-    _buttons(about)
-    _numbers(about, live)
-    left, right = st.columns([5, 3], gap="large")
+    """The first screen; what a step of the slider draws again has its places in it."""
+    wide, narrow = st.columns([8, 5], gap="medium")
+    with narrow:
+        live = _buttons(about)
+    _numbers(about, live, CARDS, 0, FIRST_ROW)
+    left, right = st.columns([5, 3], gap="medium")
     with wide:
         if not live:
-            _plain(about, day)
-        _follow(about, day, live, left, right)
+            _plain(about)
+        _follow(about, live, left, right)
     _files(about, left, right)
+    st.caption(texts.CURVE)
+
+
+def more_numbers(about: Scenario) -> None:
+    """The numbers that are not on the first screen."""
+    _numbers(about, st.session_state[LIVE], MORE, FIRST_ROW, len(SHOWN))
 
 
 @st.fragment
-def _follow(about: Scenario, day: int, live: bool, left: DeltaGenerator, right: DeltaGenerator) -> None:
-    """What follows the hand from the server; all that stays as it is is drawn elsewhere, once."""
-    here = state.course()
-    before, now = (budget_store.day(about, setting) for setting in (here.before, here.now))
-    known = budget_store.in_passing(about, here.now) if here.moving else budget_store.measure(about, here.now).metrics
+def _follow(about: Scenario, live: bool, left: DeltaGenerator, right: DeltaGenerator) -> None:
+    """What follows the slider from the server; all that stays as it is is drawn elsewhere, once."""
+    here = state.slider()
+    numbers = (
+        budget_store.while_dragged(about, here.now) if here.moving else budget_store.measure(about, here.now).metrics
+    )
     with left:
-        widgets.bare_chart(_curve(about, before, now, known), key=CURVE, alt_text=texts.CURVE_ALT)
+        widgets.bare_chart(_curve(about, here, numbers), key=CURVE, alt_text=texts.CURVE_ALT)
     with right:
-        widgets.bare_chart(_load(about, before, now), key=LOAD, alt_text=texts.LOAD_ALT)
-    if live:  # drawn last: it waits for the rest before it says where it is next
-        _live(about, before, now, day)
+        widgets.bare_chart(_load(about, here), key=LOAD, alt_text=texts.LOAD_ALT)
+    if live:  # drawn last: it waits for the rest before it reports the next step
+        _live(about, here)
 
 
 def explain(about: Scenario) -> None:
-    """What the numbers and charts mean; apart from them, since it does not move and reading it takes a browser long."""
-    setting, members = state.now(), budget_store.members(about)
-    best, known = budget_store.optimum(about, setting), budget_store.hindsight(about, setting)
-    notes = [texts.CURVE + (texts.TRAINED if budget_store.has_trained(about, setting) else texts.NO_TRAINED)]
+    """What the numbers and charts mean."""
+    setting, models = state.now(), budget_store.members(about)
+    best, hindsight = budget_store.optimum(about, setting), budget_store.hindsight(about, setting)
+    n, each = budget_store.size(about), 20
+    scaled = int(np.floor(each * n / setting.day + 0.5))
+    notes = [texts.INTERVALS, texts.SCALED.format(n=n, day=setting.day, each=each, scaled=scaled)]
+    notes.append(texts.TRAINED if budget_store.has_trained(about, setting) else texts.NO_TRAINED)
     if best is not None and best.split != about.split:
-        notes[0] += texts.HINDSIGHT.format(told=f"{percent(known.budget)} at {decimal(known.value)}")
-    notes.append(
-        texts.LOAD + (texts.LATER if budget_store.ranked_for(about, setting).continuations is not None else "")
-    )
-    notes.append((texts.TOGETHER.format(members=members) if members > 1 else "") + texts.ORDER)
-    for note in notes:
-        st.caption(note)
+        notes.append(texts.HINDSIGHT.format(share=percent(hindsight.budget), value=decimal(hindsight.value)))
+    notes += [texts.LATER] if budget_store.asks_on(about, setting) else []
+    notes += [texts.TOGETHER.format(members=models)] if models > 1 else []
+    st.markdown("\n".join(f"- {note}" for note in [*notes, texts.ORDER]))
 
 
-def _live(about: Scenario, before: DayPlan, now: DayPlan, day: int) -> None:
-    limits = now.setting.limits
+def _live(about: Scenario, here: SliderState) -> None:
+    setting, now = here.now, budget_store.day(about, here.now)
     live_slider(
         SLIDER,
         _dragged,
-        label=_label(now.setting),
+        label=_label(setting),
         least="none",
         most="all",
-        place=round(STEPS * _share(now)),
+        step=round(STEPS * _share(now)),
         max=STEPS,
-        said=_told(now, day),
-        notes=_notes(about, before, now),
+        meaning=_meaning(about, here.now),
+        notes=_notes(about, here),
         cases=len(now.decisions.label),
-        day=day,
-        soft=limits.soft,
-        numbers=_at_rest(about) if state.course().moving and not has_course(limits) else None,
+        day=setting.day,
+        soft=setting.limits.soft,
+        numbers=_at_rest(about) if here.moving and not can_sweep(setting.limits) else None,
     )
 
 
-def _plain(about: Scenario, day: int) -> None:
-    here = state.course()
-    before, now = (budget_store.day(about, setting) for setting in (here.before, here.now))
+def _plain(about: Scenario) -> None:
+    here = state.slider()
     for key in (PLAIN, EXACT):
-        st.session_state[key] = round(100 * _share(now), 1)
+        st.session_state[key] = round(100 * _share(budget_store.day(about, here.now)), 1)
     wide, narrow = st.columns([4, 1], vertical_alignment="bottom")
     with wide:
-        st.slider(
-            _label(now.setting), 0.0, 100.0, step=0.5, format="%.1f %%", key=PLAIN, on_change=_typed, args=(PLAIN,)
-        )
+        st.slider(_label(here.now), 0.0, 100.0, step=0.5, format="%.1f %%", key=PLAIN, on_change=_typed, args=(PLAIN,))
     with narrow:
         st.number_input("Per cent", 0.0, 100.0, step=0.5, format="%.1f", key=EXACT, on_change=_typed, args=(EXACT,))
-    st.caption("  \n".join([_told(now, day), *_notes(about, before, now)]))
+    st.caption("  \n".join([_meaning(about, here.now), *_notes(about, here)]))
 
 
-def _notes(about: Scenario, before: DayPlan, now: DayPlan) -> list[str]:
-    """What is set, what could not be had, and what it did."""
-    cohort = budget_store.ranked_for(about, now.setting).cohort
+def _notes(about: Scenario, here: SliderState) -> list[str]:
+    """What is set, which limits could not be met, and what the change did."""
+    before, now = (budget_store.day(about, setting) for setting in (here.before, here.now))
+    cohort = now.ranked.cohort
     moved = changes.in_short(cohort, now.setting.costs, before.decisions, now.decisions)
+    recounted = " Costs are counted at the new values." if before.setting.costs != now.setting.costs else ""
     return [
-        f"Now: {in_words(now.setting, cohort.manifest)}.",
+        sentence(in_words(here.now, cohort.manifest, budget_store.own_share(about))),
         *now.plan.notes,
-        f"Since the last setting: {moved[:1].lower() + moved[1:]}",
+        f"Since the last setting: {moved[:1].lower() + moved[1:]}{recounted}",
     ]
 
 
@@ -134,95 +139,108 @@ def _label(setting: DaySetting) -> str:
     return "Mean probability of deferral" if setting.limits.soft else "Share of cases sent"
 
 
-def _buttons(about: Scenario) -> None:
-    best = budget_store.optimum(about, state.now())
-    with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("Own rate", icon=":material/undo:", on_click=_own_rate, args=(about,), help=texts.OWN)
-        name = "Optimum" if best is None else f"Optimum {percent(best.budget)}"
-        told = "" if best is None else f"{decimal(best.value)} at {percent(best.budget)}"
+def _buttons(about: Scenario) -> bool:
+    """Settings to go to; whether the slider is live."""
+    best, own = budget_store.optimum(about, state.now()), percent(budget_store.own_share(about))
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        st.button(f"Default {own}", on_click=_own_share, args=(about,), help=texts.OWN.format(own=own))
         st.button(
-            name,
-            icon=":material/star:",
+            "Optimum" if best is None else f"Optimum {percent(best.budget)}",
             disabled=best is None,
             on_click=_go_to,
             args=(best.budget if best else 0.0,),
-            help=texts.NO_OPTIMUM if best is None else texts.OPTIMUM.format(n=best.n, told=told),
+            help=texts.NO_OPTIMUM if best is None else texts.OPTIMUM.format(n=best.n, value=decimal(best.value)),
         )
+        controls.examples()
+        st.button("Reset", on_click=state.change, args=(state.usual(),), help=texts.RESET)
+        return st.toggle("Live", value=True, key=LIVE, bind="query-params", help=texts.LIVE)
 
 
-def _told(now: DayPlan, day: int) -> str:
-    """What the place of the slider means."""
-    sent, cases, limits = now.sent, len(now.decisions.label), now.setting.limits
-    kind = f"{percent(_share(now))} {'mean probability:' if limits.soft else '='}"
-    own = "" if limits.budget is not None else ", the run's own rate"
-    return f"{kind} {sent} of {cases} cases ({day * now.share:.3g} a day at {day}){own}"
+def _meaning(about: Scenario, setting: DaySetting) -> str:
+    """What the position of the slider means; where limits take it off the share the run sends by default, that too."""
+    now, own = budget_store.day(about, setting), budget_store.own_share(about)
+    kind = f"{percent(_share(now))} {'mean probability:' if setting.limits.soft else '='}"
+    a_day = decimal(setting.day * now.share, 1)
+    default = f"; default {percent(own)}" if setting.limits.budget is None and now.share != own else ""
+    return f"{kind} {now.sent} of {budget_store.size(about)} cases ({a_day} a day of {setting.day}){default}"
 
 
-def _numbers(about: Scenario, live: bool) -> None:
-    here = state.course()
+def _numbers(about: Scenario, live: bool, key: str, first: int, end: int) -> None:
+    here, metrics = state.slider(), [METRICS[name] for name in SHOWN[first:end]]
     number_cards(
-        CARDS,
-        names=NAMES,
-        helps=[METRICS[metric].explained(here.now.costs) for metric in SHOWN],
+        key,
+        names=[metric.heading for metric in metrics],
+        helps=[f"{metric.explained(here.now.costs)} {texts.IN_GREY}" for metric in metrics],
+        first=first,
         **_at_rest(about),
-        course=budget_store.course(about, here.before if here.moving else here.now) if live else None,
+        sweep=budget_store.sweep_texts(about, here.before if here.moving else here.now) if live else None,
         follows=SLIDER if live else None,
         turn=turn_of(SLIDER),
     )
 
 
 def _at_rest(about: Scenario) -> dict[str, list[str]]:
-    """What the server says of the setting in force."""
-    here = state.course()
+    """All texts of the setting in force."""
+    here = state.slider()
     before, now = (budget_store.measure(about, setting) for setting in (here.before, here.now))
-    told, apart = cards.told(before, now, budget_store.asks_on(about, here.now))
-    return {"figures": told, "changes": apart}
+    values, apart = words.texts_of(before, now, budget_store.asks_on(about, here.now))
+    return {"values": values, "changes": apart}
 
 
-def _curve(about: Scenario, before: DayPlan, now: DayPlan, told: Mapping[str, Estimate]) -> Drawing:
-    was = budget_store.measure(about, before.setting).metrics
-    places = {figures.NOW: (now.share, told), figures.BEFORE: (before.share, was)}
-    return figures.at(budget_store.backdrop(about, now.setting), places)
+def _curve(about: Scenario, here: SliderState, numbers: Mapping[str, Estimate]) -> Drawing:
+    earlier = budget_store.measure(about, here.before).metrics
+    points = {
+        charts.NOW: (budget_store.day(about, here.now).share, numbers),
+        charts.BEFORE: (budget_store.day(about, here.before).share, earlier),
+    }
+    return charts.at(budget_store.backdrop(about, here.now), points)
 
 
-def _load(about: Scenario, before: DayPlan, now: DayPlan) -> Drawing:
-    setting = now.setting
-    longest = budget_store.longest_list(about, setting.limits.away, budget_store.routed_costs(about, setting))
-    return figures.load(_readers(before, now), max(1, longest, *now.load.tolist(), *before.load.tolist()))
+def _load(about: Scenario, here: SliderState) -> Drawing:
+    rows = _readers(about, here)
+    longest = budget_store.longest_list(about, here.now.limits.away, budget_store.routed_costs(about, here.now))
+    most = max(1, longest, *rows["now"].to_pylist(), *rows["before"].to_pylist())
+    return charts.load(rows, most, budget_store.size(about))
 
 
-def _readers(before: DayPlan, now: DayPlan) -> pa.Table:
-    manifest, limits = store.cohort().manifest, now.setting.limits
-    capacity = limits.capacities(manifest)
+def _readers(about: Scenario, here: SliderState) -> pa.Table:
+    """The load of each reader, on the cases shown and a day; columns as `charts.load` wants them."""
+    manifest = store.cohort().manifest
+    before, now = (budget_store.day(about, setting) for setting in (here.before, here.now))
+    capacity = now.setting.limits.capacities(manifest)
+    numbers = {
+        "now": now.load,
+        "before": before.load,
+        "capacity": np.where(np.isfinite(capacity), capacity, np.nan),
+    }
+    day = here.now.day / budget_store.size(about)
     return pa.table(
         {
             "name": [reader.name for reader in manifest.readers],
-            "now": now.load,
-            "before": before.load,
-            "at_most": np.where(np.isfinite(capacity), capacity, np.nan),
-            "here": limits.present(manifest),
+            "here": now.setting.limits.present(manifest),
+            **numbers,
+            **{f"{name}_a_day": day * values for name, values in numbers.items()},
         }
     )
 
 
 def _files(about: Scenario, left: DeltaGenerator, right: DeltaGenerator) -> None:
-    """The charts to take away; nobody can while the hand is on the slider."""
-    here = state.course()
-    before, now = (budget_store.day(about, setting) for setting in (here.before, here.now))
-    known = budget_store.measure(about, here.now).metrics
+    """The charts for download; nobody asks for them while the slider is dragged."""
+    here = state.slider()
+    numbers = budget_store.measure(about, here.now).metrics
     with left:
-        widgets.files(lambda: _curve(about, before, now, known), budget_store.curve(about, here.now), CURVE)
+        widgets.files(lambda: _curve(about, here, numbers), budget_store.curve(about, here.now), CURVE)
     with right:
-        widgets.files(lambda: _load(about, before, now), _readers(before, now).to_pandas(), LOAD)
+        widgets.files(lambda: _load(about, here), _readers(about, here).to_pandas(), LOAD)
 
 
 def _dragged() -> None:
-    """The slider has moved: go there, and once it is let go draw the rest of the page too."""
-    said = place_of(SLIDER)
-    if said is None:
+    """The slider has moved: go there, and once it is released draw the rest of the page too."""
+    position = position_of(SLIDER)
+    if position is None:
         return
-    state.change(state.now().with_budget(said.place / STEPS), said.moving)
-    if not said.moving:
+    state.change(state.now().with_budget(position.step / STEPS), position.moving)
+    if not position.moving:
         st.rerun()
 
 
@@ -234,9 +252,9 @@ def _go_to(share: float) -> None:
     state.change(state.now().with_budget(share))
 
 
-def _own_rate(about: Scenario) -> None:
+def _own_share(about: Scenario) -> None:
     setting = state.now()
-    if setting.limits.soft:  # its own mean probability sends what it sends by itself
+    if setting.limits.soft:  # its own mean probability sends what it sends by default
         state.change(setting.with_budget(float(budget_store.ranked_for(about, setting).defer.mean())))
     else:
         state.change(setting.free)

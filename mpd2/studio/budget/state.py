@@ -1,9 +1,10 @@
-"""The setting somebody has come to on the Budget page, the one before it, and the one kept to compare with."""
+"""The setting in force on the Budget page, the one before it, and the one kept as A to compare; all in the link."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
 
@@ -11,13 +12,14 @@ from mpd2.core.errors import UserError
 from mpd2.planning.day import NAMES, DaySetting, from_query
 from mpd2.studio.shell import store
 
-COURSE, KEPT, REFUSED = "budget_course", "budget_kept", "budget_refused"
+SLIDER, KEPT, REFUSED = "budget_state", "budget_kept", "budget_refused"
 """Keys of the session."""
+A = "a"  # in the link: the setting kept, as a query of its own
 
 
 @dataclass(frozen=True)
 class SliderState:
-    """Where one is, where one was, and whether the hand is still on the slider."""
+    """The current and the previous setting, and whether the slider is being dragged."""
 
     now: DaySetting
     before: DaySetting
@@ -35,66 +37,76 @@ def usual() -> DaySetting:
     return DaySetting(store.cohort().manifest.default_costs())
 
 
-def course() -> SliderState:
-    """Where this visit is; at first where the link says."""
-    if COURSE not in st.session_state:
-        st.session_state[COURSE] = _from_link()
-    known: SliderState = st.session_state[COURSE]
-    return known
+def follow_link(cases: int) -> None:
+    """At first take what the link says, about a slice of so many cases; from then on let the link say what is so."""
+    if SLIDER not in st.session_state:
+        _read_link(cases)
+    _write_link()
+
+
+def slider() -> SliderState:
+    """Where this visit is."""
+    here: SliderState = st.session_state[SLIDER]
+    return here
 
 
 def now() -> DaySetting:
     """The setting in force."""
-    return course().now
+    return slider().now
 
 
 def change(setting: DaySetting, moving: bool = False) -> None:
-    """Go on to another setting; the link follows once the hand is off the slider."""
-    here = course()
+    """Go on to another setting; the link follows once the slider is released."""
+    here = slider()
     if setting != here.now or moving != here.moving:
-        st.session_state[COURSE] = here.to(setting, moving)
+        st.session_state[SLIDER] = here.to(setting, moving)
     st.session_state.pop(REFUSED, None)
 
 
 def attempt(make: Callable[[DaySetting], DaySetting]) -> None:
-    """Go on to what is made of the setting in force; what cannot be is refused with the reason."""
+    """Go on to what is made of the setting in force; what is impossible is refused with the reason."""
     try:
         change(make(now()))
     except UserError as error:
         st.session_state[REFUSED] = str(error)
 
 
-def keep() -> None:
-    """Keep the setting in force as A."""
-    st.session_state[KEPT] = now()
+def keep(setting: DaySetting | None) -> None:
+    """Keep a setting as A, or none."""
+    st.session_state[KEPT] = setting
 
 
 def kept() -> DaySetting | None:
     """The setting kept as A."""
-    known: DaySetting | None = st.session_state.get(KEPT)
-    return known
+    setting: DaySetting | None = st.session_state.get(KEPT)
+    return setting
 
 
 def refused() -> str | None:
     """Why the last wish, or the link, could not be followed."""
-    known: str | None = st.session_state.get(REFUSED)
-    return known
+    reason: str | None = st.session_state.get(REFUSED)
+    return reason
 
 
-def write_link() -> None:
-    """Let the address say what is in force."""
-    said = now().to_query(store.cohort().manifest)
-    for name in NAMES:
-        if name in said and st.query_params.get(name) != said[name]:
-            st.query_params[name] = said[name]
-        elif name not in said and name in st.query_params:
-            del st.query_params[name]
-
-
-def _from_link() -> SliderState:
+def _read_link(cases: int) -> None:
+    manifest, link = store.cohort().manifest, st.query_params.to_dict()
+    setting = usual()
     try:
-        setting = from_query(st.query_params.to_dict(), store.cohort().manifest)
+        setting = from_query(link, manifest, cases)
+        if A in link:
+            keep(from_query(dict(parse_qsl(link[A])), manifest, cases))
     except UserError as error:
         st.session_state[REFUSED] = f"The link could not be followed. {error}"
-        setting = usual()
-    return SliderState(setting, setting)
+    st.session_state[SLIDER] = SliderState(setting, setting)
+
+
+def _write_link() -> None:
+    manifest, first = store.cohort().manifest, kept()
+    query = now().to_query(manifest)
+    if first is not None:
+        query[A] = urlencode(first.to_query(manifest))
+    for name in (*NAMES, A):
+        if name in query and st.query_params.get(name) != query[name]:
+            st.query_params[name] = query[name]
+        elif name not in query and name in st.query_params:
+            del st.query_params[name]

@@ -1,6 +1,6 @@
 """What the Budget page reads: worklists, plans and curves, cached for everybody by run, slice and setting.
 
-A hand on a slider asks for ten of these at every move, so a lookup must cost no more than a few microseconds.
+A slider that is dragged asks for ten of these at every step, so a lookup must cost no more than a few microseconds.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from mpd2.evaluation.intervals import Estimate, observed
 from mpd2.evaluation.metrics import COUNTED
 from mpd2.methods import continuations_of, expectations_of, policy_of
 from mpd2.planning import dayplan
-from mpd2.planning.budget_sweep import STEPS, BudgetSweep, course_of, has_course
-from mpd2.planning.day import DaySetting
+from mpd2.planning.budget_sweep import STEPS, BudgetSweep, can_sweep, sweep_budgets
+from mpd2.planning.day import CASES_A_DAY, DaySetting
 from mpd2.planning.dayplan import DayPlan, Judged
 from mpd2.planning.limits import Limits
 from mpd2.planning.ranked_cases import FINE, RankedCases, cheapest, for_costs, most_urgent, operating_curve, rank_cases
 from mpd2.planning.recosting import in_unit_of, savings
 from mpd2.planning.worklist import worklist as planned
-from mpd2.present.charts import budget as figures
+from mpd2.present.charts import budget as charts
 from mpd2.present.charts.kit.drawing import Drawing
-from mpd2.present.words import budget as cards
+from mpd2.present.words import budget as words
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 
@@ -75,6 +75,16 @@ def ranked(about: Scenario, away: tuple[str, ...], routed: Costs) -> RankedCases
     return rank_cases(policy, there, run.rule, present, continuations and continuations.together())
 
 
+def size(about: Scenario) -> int:
+    """How many cases the slice has."""
+    return len(about.slice(store.cohort()))
+
+
+def own_share(about: Scenario) -> float:
+    """The share of cases the run sends by default: everybody there, no limits, its own costs."""
+    return day(about, DaySetting(store.run(about.run).costs)).share
+
+
 def routed_costs(about: Scenario, setting: DaySetting) -> Costs:
     """The costs that cases are routed for, in the run's unit: its own unless asked otherwise."""
     own = store.run(about.run).costs
@@ -88,7 +98,8 @@ def ranked_for(about: Scenario, setting: DaySetting) -> RankedCases:
 
 def urgent(about: Scenario, setting: DaySetting) -> Bools:
     """Which cases may use the reserve, [N]."""
-    return most_urgent(expected(about, setting.limits.away, setting.costs), setting.urgent)
+    cases = setting.scaled_to(size(about)).urgent
+    return most_urgent(expected(about, setting.limits.away, setting.costs), cases)
 
 
 @cached
@@ -111,33 +122,33 @@ def worklist(about: Scenario, setting: DaySetting) -> pd.DataFrame:
 
 @cached
 def day(about: Scenario, setting: DaySetting) -> DayPlan:
-    """Who reads what under a setting."""
+    """Who reads what under a setting, its numbers of cases scaled from a day to the slice."""
     chosen = urgent(about, setting) if setting.limits.reserve else None
-    return dayplan.make_day(ranked_for(about, setting), setting, chosen)
+    return dayplan.make_day(ranked_for(about, setting), setting.scaled_to(size(about)), chosen)
 
 
 @cached
 def measure(about: Scenario, setting: DaySetting) -> Judged:
-    """What a setting comes to."""
+    """All metrics of a setting, with intervals."""
     return dayplan.measure(day(about, setting), store.weights(about))
 
 
-def in_passing(about: Scenario, setting: DaySetting) -> Mapping[str, Estimate]:
-    """What is shown of a place of the slider while a hand passes over it; from the course, if there is one."""
+def while_dragged(about: Scenario, setting: DaySetting) -> Mapping[str, Estimate]:
+    """The numbers of one step of the slider; from the sweep, if there is one."""
     limits = setting.limits
-    if limits.budget is None or not has_course(limits):
+    if limits.budget is None or not can_sweep(limits):
         return measure(about, setting).metrics
-    return _course(about, _kind(setting)).metrics.at(round(STEPS * limits.budget))
+    return _sweep(about, _kind(setting)).metrics.at(round(STEPS * limits.budget))
 
 
-def course(about: Scenario, start: DaySetting) -> dict[str, str] | None:
-    """What every place of the slider comes to for a hand that starts from a setting, in the words of `cards`.
+def sweep_texts(about: Scenario, start: DaySetting) -> dict[str, str] | None:
+    """The texts of `words.budget` at every step of a slider that is dragged from a setting.
 
-    None where readers or places can run out: every budget would be an assignment of its own, seconds for all of them.
+    None under capacities: every budget would be an assignment of its own, seconds for all of them.
     """
-    if not has_course(start.limits):
+    if not can_sweep(start.limits):
         return None
-    return {"figures": _figures_along(about, _kind(start)), "changes": _changes_along(about, start)}
+    return {"values": _values_along(about, _kind(start)), "changes": _changes_along(about, start)}
 
 
 def asks_on(about: Scenario, setting: DaySetting) -> bool:
@@ -146,7 +157,7 @@ def asks_on(about: Scenario, setting: DaySetting) -> bool:
 
 
 def curve(about: Scenario, setting: DaySetting) -> pd.DataFrame:
-    """Cost at every budget, without limits on places."""
+    """Cost at every budget, without capacities."""
     return _curve(about, _kind(setting))
 
 
@@ -187,30 +198,30 @@ def small_curves(about: Scenario) -> dict[str, list[float]]:
 
 
 def members(about: Scenario) -> int:
-    """How many trained copies decide together."""
+    """How many models decide together."""
     return store.run(about.run).members
 
 
 def _kind(setting: DaySetting) -> DaySetting:
-    """What a curve depends on: roster, costs and the kind of budget, but no places and no number."""
+    """What a curve depends on: roster, costs and the kind of budget, but neither capacities nor a number of cases."""
     limits = setting.limits
     kind = Limits(budget=1.0, soft=limits.soft, by_cohort=limits.by_cohort, away=limits.away)
-    return replace(setting, limits=kind, urgent=0)
+    return replace(setting, limits=kind, urgent=0, day=CASES_A_DAY)
 
 
 @cached
-def _course(about: Scenario, kind: DaySetting) -> BudgetSweep:
-    return course_of(ranked_for(about, kind), kind, store.weights(about))
+def _sweep(about: Scenario, kind: DaySetting) -> BudgetSweep:
+    return sweep_budgets(ranked_for(about, kind), kind, store.weights(about))
 
 
 @cached
-def _figures_along(about: Scenario, kind: DaySetting) -> str:
-    return cards.figures_along(_course(about, kind), asks_on(about, kind))
+def _values_along(about: Scenario, kind: DaySetting) -> str:
+    return words.values_along(_sweep(about, kind), asks_on(about, kind))
 
 
 @cached
 def _changes_along(about: Scenario, start: DaySetting) -> str:
-    return cards.changes_along(_course(about, _kind(start)), measure(about, start))
+    return words.changes_along(_sweep(about, _kind(start)), measure(about, start))
 
 
 @cached
@@ -233,7 +244,7 @@ def _backdrop(about: Scenario, kind: DaySetting) -> Drawing:
         total = rows[rows["metric"] == "TotalCost"]
         share = float(np.interp(best.budget, total["budget"], total["sent"] / total["n"]))
         place = (share, f"optimum of the {best.split} cases")
-    return figures.cost_curve(rows, place, trained_for_budgets(about, kind))
+    return charts.cost_curve(rows, place, trained_for_budgets(about, kind))
 
 
 @cached

@@ -2,65 +2,104 @@
 
 from __future__ import annotations
 
-TOGETHER = (
-    "All {members} trained copies of the run decide together here, as one worklist; on Overview each decides alone and "
-    "figures are means, so the two differ a little. "
-)
-ORDER = (
-    "At its own rate a run's decisions are its own; away from it, what asking is expected to save helps to say which "
-    "case is the next to be sent or kept."
-)
-LIVE = "Numbers follow while the slider is dragged. Off: a plain slider and a number, which act once they are let go."
-PER_DAY = "How many cases your clinic sees a day; budgets are told in cases a day too."
-OWN = "As many cases as the run sends by itself."
-OPTIMUM = "The budget with the least total cost on the {n} val cases of the same cohorts, roster and costs: {told}."
-NO_OPTIMUM = "There are no val cases of these cohorts to choose it on."
-HINDSIGHT = " In hindsight, {told} would have been the cheapest on the cases shown; nothing is chosen by that."
-KIND = (
-    "**Cases sent**: exactly so many cases go to a reader. **Mean probability**: the mean probability of deferral is "
-    "that large, as budgets are set in training; how many cases that sends follows."
-)
-SCOPE = "**All together**: the clearest cases of the slice are sent. **Each cohort**: every cohort has this budget."
+TOPICS = {
+    "roster": "Roster and costs",
+    "moved": "What moved",
+    "cohorts": "By cohort",
+    "compare": "Side by side",
+    "arrivals": "One by one",
+    "worklist": "Worklist",
+    "notes": "How to read",
+}
+"""The parts below the charts, by their keys in the link."""
+
+# ---------------------------------------------------------------------------------- slider and charts
+
+LIVE = "On: numbers follow while the slider is dragged. Off: a plain slider and a number field, read when released."
+OWN = "No budget: the run sends as many cases as by default, {own} of these, as far as capacities allow."
+OPTIMUM = "The share sent with the lowest total cost, {value} a case, on the {n} val cases of the same cohorts."
+NO_OPTIMUM = "There are no val cases of these cohorts to find it on."
+EXAMPLES = "Typical days to start from."
+RESET = "No limits, the usual costs."
 LOAD_ALT = "Readings of each reader now and before, and how many each can take"
-CURVE_ALT = (  # without a number: a chart whose words change is drawn anew at every move
-    "Clinical, expert and total cost as more cases are sent, from none to all, and where the setting in force is; the "
-    "numbers above say it in words"
+CURVE_ALT = (  # without a number: a chart whose words change is drawn again at every step
+    "Clinical, expert and total cost as more cases are sent, from none to all, and the setting in force; the numbers "
+    "above give its values"
 )
 CURVE = (
-    "Bands: 95 % of resamples of the cases. Filled points: where you are, with intervals; hollow: the setting before. "
-    "The curve is without limits on places; with them you may stand off it."
+    "Filled points: this setting; hollow: the one before; bands: 95 % intervals. Capacity limits move you off this "
+    "curve. Bars: readings now; grey line: before; orange line: capacity."
 )
+
+IN_GREY = "Beside it in grey the 95 % interval; below, the change since the last setting, with its 95 % interval."
+
+# ---------------------------------------------------------------------------------- how to read
+
+INTERVALS = "Every interval holds 95 % of 2,000 resamples of the cases, drawn within each cohort."
 TRAINED = (
-    " Diamonds: routers trained for a budget in the paper's configuration, mean of ten deciding alone, all test cases."
+    "Diamonds: models trained for a budget in the paper's configuration, mean of ten that each decide alone, all test "
+    "cases."
 )
-NO_TRAINED = " Routers trained for a budget exist for all test cases at the usual costs only, so none are shown here."
-LOAD = "Bars: readings now; grey line: in the setting before; orange line: the places there are."
+NO_TRAINED = "Models trained for a budget exist for all test cases at the usual costs only, so none are shown here."
+HINDSIGHT = (
+    "★ is the cheapest share on the val cases. On the cases shown {share} would have been the cheapest, at {value} a "
+    "case; nothing is chosen by that."
+)
 LATER = (
-    " This run may ask a second and a third reader by itself. A budget is about cases, so about whom it asks first; "
-    "later questions are counted in every number, and where they fill a reader's places fewer cases start there."
+    "This run may ask a second and a third reader by itself. The budget counts cases, so it limits whom the run asks "
+    "first; later readings are counted in every number, and where they fill a reader's capacity, fewer cases start "
+    "there."
 )
+TOGETHER = (
+    "All {members} models of the run decide together here, as one worklist. On Overview each decides alone and the "
+    "numbers are means, so the two pages differ a little."
+)
+ORDER = (
+    "At its default share the run's decisions are its own. With a larger or smaller budget, the expected saving of "
+    "asking a reader also decides which case is sent or kept next."
+)
+SCALED = (
+    "Capacities are entered in cases a day and scaled to the {n} cases shown: {each} a day of {day} cases is {scaled} "
+    "of {n}."
+)
+
+# ---------------------------------------------------------------------------------- roster and costs
+
+PER_DAY = "How many cases your clinic sees a day. Capacities are per day; they are scaled to the cases shown."
 ROSTER = (
-    "Untick who is away, say how many cases each can take at most (empty: no limit) and what a reading costs. One more "
-    "place is worth the last column, in log-odds of the policy: where it is above 0, the reader is short."
+    "Untick readers who are away, enter how many cases each can read a day (empty: no limit) and what one reading "
+    "costs."
 )
-AT_MOST = "Cases this reader can take; empty: no limit."
-ONE_MORE = "What one more place of this reader would be worth, in log-odds of the policy."
-TOTAL = "How many cases can be sent in all, whatever the budget says."
-RESERVE = "Of all places, those that only an urgent case may take."
-URGENT = "How many cases count as urgent: those expected to cost most if the AI decides them."
-MISSED = "What a missed glaucoma costs, in the unit of the fees."
-ALARM = "What a false alarm costs, in the same unit."
-FEES = "All fees times this; single fees can be changed in the table."
+AT_MOST = "Cases this reader can read a day; empty: no limit."
+CAPACITY = "At most a day, scaled to the {n} cases shown."
+READINGS = "Readings of the {n} cases shown, under the setting in force."
+ONE_MORE = (
+    "What one more place of this reader would be worth, in log-odds of the policy. Above 0 the reader is a bottleneck."
+)
+KIND = (
+    "**Cases sent**: exactly this share of cases goes to a reader. **Mean probability**: the mean probability of "
+    "deferral has this value, as budgets are set in training; how many cases that sends follows from it."
+)
+SCOPE = "**All cohorts together**: the clearest cases of all are sent. **Each cohort**: every cohort has this budget."
+TOTAL = "The most cases that can be sent a day, whatever the budget."
+RESERVE = "Places a day that only an urgent case may take."
+URGENT = "How many cases a day count as urgent: those expected to cost most if the AI decides them."
+MISSED = "Cost of a missed glaucoma, in the unit of the fees."
+ALARM = "Cost of a false alarm, in the same unit."
+FEES = "Multiplies the usual fee of every reader; single fees can be changed in the table."
 FOR_COSTS = (
-    "Off: cases go where they went, and are only counted by these costs. On: what the change of costs does to each "
-    "reader's expected saving moves the run's preferences too, without training anew."
+    "Off: cases go where they went, and are counted at these costs. On: the run's preferences also change by what the "
+    "new costs do to each reader's expected saving, without retraining."
 )
+
+# ---------------------------------------------------------------------------------- below
+
+COHORTS = "Δ total: total cost less that of the setting before, on the same resampled cases."
 COMPARE = (
-    "A is the setting kept, B the one in force. Differences are B less A on the same resampled cases, each counted by "
-    "its own costs; where an interval leaves out 0, they differ beyond chance."
+    "Differences are B less A on the same resampled cases, each counted at its own costs; where an interval excludes "
+    "0, the two differ beyond chance."
 )
 WORKLIST = (
-    "Every case of the slice with whom it is assigned to, those sent first and the most urgent on top. Without the "
-    "truth, which nobody knows on the day."
+    "Every case of the slice and whom it is assigned to: cases sent first, the most urgent on top. The true diagnosis "
+    "is left out, as on the day nobody knows it."
 )
-COHORTS = "Total cost with its 95 % interval, and how much it is more than in the setting before."

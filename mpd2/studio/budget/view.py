@@ -1,0 +1,45 @@
+"""The Budget page: the slider and what it moves on the first screen, then one topic, drawn when it is looked at."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from mpd2.studio.budget import after, arrivals, controls, live, state, texts
+from mpd2.studio.budget import store as budget_store
+from mpd2.studio.shell import link
+from mpd2.studio.shell.scenario import Scenario
+
+
+def _moved(about: Scenario) -> None:
+    live.more_numbers(about)
+    after.moved(about)
+
+
+PARTS = {
+    "roster": controls.draw,
+    "moved": _moved,
+    "cohorts": after.cohorts,
+    "compare": after.side_by_side,
+    "arrivals": arrivals.draw,
+    "worklist": after.worklist,
+    "notes": live.explain,
+}
+
+
+def draw(about: Scenario) -> None:
+    """The whole page."""
+    state.follow_link(budget_store.size(about))
+    if reason := state.refused():
+        st.warning(reason, icon=":material/block:")
+    live.draw(about)
+    topic = link.one(
+        st.segmented_control,
+        "Topic",
+        list(texts.TOPICS),
+        key="budget_topic",
+        default="roster",
+        required=True,
+        format_func=texts.TOPICS.__getitem__,
+        label_visibility="collapsed",
+    )
+    PARTS[topic](about)

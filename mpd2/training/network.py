@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd.function import FunctionCtx
 from torch.nn import functional
 
 from mpd2.core.arrays import Floats
@@ -136,7 +138,7 @@ class Normaliser:
 
 def structural_risk(weights: Mapping[str, Tensor], state: Tensor) -> Tensor:
     """Glaucoma probability from the cup-to-disc ratios alone, the paper's p_str, [E, B]."""
-    return torch.sigmoid(_linear(weights, "anatomy", state[..., ANATOMY])[..., 0])
+    return sigmoid(_dot(weights, "anatomy", state[..., ANATOMY]))
 
 
 def soft_policy(
@@ -160,9 +162,9 @@ def soft_policy(
         _block(weights, "ai", scaled[..., AI_INPUTS], noise),
     ]
     fused = _block(weights, "mixing", _block(weights, "fusion", torch.cat(branches, dim=-1), noise), noise)
-    defer_logit = _full(_linear(weights, "defer", _block(weights, "defer_hidden", fused, noise))[..., 0])  # [E, B]
+    defer_logit = _full(_dot(weights, "defer", _block(weights, "defer_hidden", fused, noise)))  # [E, B]
     trunk = _block(weights, "trunk", fused, noise)
-    temperature = _full(temperature_floor + functional.softplus(weights["temperature"]))[..., None]  # [E, 1, 1]
+    temperature = _full(temperature_floor + softplus(weights["temperature"]))[..., None]  # [E, 1, 1]
     allocation = allocate(
         gates=_full(_linear(weights, "gate", trunk)),
         logits=_full(_linear(weights, "allocation", trunk)),
@@ -170,7 +172,7 @@ def soft_policy(
         temperature=temperature,
         noise=None if noise is None else noise.gates,
     )
-    return SoftPolicy(defer_logit, torch.sigmoid(defer_logit) * available.any(-1), allocation, available)
+    return SoftPolicy(defer_logit, sigmoid(defer_logit) * available.any(-1), allocation, available)
 
 
 def allocate(gates: Tensor, logits: Tensor, available: Tensor, temperature: Tensor, noise: Tensor | None) -> Tensor:
@@ -182,7 +184,7 @@ def allocate(gates: Tensor, logits: Tensor, available: Tensor, temperature: Tens
     """
     absent = ~available
     tilted = _tempered(gates if noise is None else gates + noise, absent, temperature).masked_fill(absent, -torch.inf)
-    relaxed = torch.sigmoid(tilted)
+    relaxed = sigmoid(tilted)
     hard = (tilted >= 0).to(relaxed.dtype)
     nobody = absent.all(-1, keepdim=True)  # [E, B, 1]; a softmax over nothing would be NaN
     masked = _tempered(logits, absent, temperature).masked_fill(absent & ~nobody, -torch.inf)
@@ -203,6 +205,44 @@ def _block(weights: Mapping[str, Tensor], name: str, inputs: Tensor, noise: Nois
 
 def _linear(weights: Mapping[str, Tensor], name: str, inputs: Tensor) -> Tensor:
     return torch.baddbmm(weights[f"{name}.bias"][:, None], inputs, weights[f"{name}.weight"])
+
+
+def _dot(weights: Mapping[str, Tensor], name: str, inputs: Tensor) -> Tensor:
+    """A layer with one output, [E, B, in] to [E, B].
+
+    No matrix product: matrix times vector is rounded in one way for a single member and in another for several.
+    """
+    return (inputs * weights[f"{name}.weight"].transpose(-1, -2)).sum(-1) + weights[f"{name}.bias"]
+
+
+class Sigmoid(torch.autograd.Function):
+    """1 / (1 + e⁻ˣ), rounded alike wherever in a tensor a value stands.
+
+    `torch.sigmoid` and `softplus` compute the last elements of a tensor by another formula than the others, so that a
+    member's policy would depend on how many members stand beside it.
+    """
+
+    @staticmethod
+    def forward(ctx: FunctionCtx, values: Tensor) -> Tensor:
+        """The value, and what the slope needs."""
+        result = torch.exp(-values).add_(1).reciprocal_()
+        ctx.save_for_backward(result)
+        return result
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> Tensor:
+        """The gradient times y (1 − y)."""
+        (result,) = ctx.saved_tensors
+        slope: Tensor = torch.ops.aten.sigmoid_backward(gradient, result)
+        return slope
+
+
+sigmoid: Callable[[Tensor], Tensor] = Sigmoid.apply
+
+
+def softplus(values: Tensor) -> Tensor:
+    """log(1 + eˣ), rounded alike wherever in a tensor a value stands."""
+    return values.clamp_min(0) + torch.log1p(torch.exp(-values.abs()))
 
 
 def _tempered(logits: Tensor, absent: Tensor, temperature: Tensor) -> Tensor:

@@ -16,7 +16,7 @@ from mpd2.core.costs import Costs
 from mpd2.core.errors import Cancelled, UserError
 from mpd2.core.policy import Policy
 from mpd2.training import losses
-from mpd2.training.config import PAPER, Config
+from mpd2.training.config import PAPER, STUDIO, Config
 from mpd2.training.inputs import prepare
 from mpd2.training.loop import LOGGED, Progress, Trained, TrainingState, to_policy, train
 from mpd2.training.network import BLOCKS, Noise, initial_weights, soft_policy
@@ -101,13 +101,13 @@ def assert_same(left: Trained, right: Trained) -> None:
 
 
 def assert_member(together: Trained, position: int, alone: Trained) -> None:
-    """To rounding: a larger batched product may add up in another order."""
+    """To the last bit."""
     epochs = len(alone.history)
-    np.testing.assert_allclose(together.weights.flat[position], alone.weights.flat[0], rtol=0, atol=1e-8)
+    assert torch.equal(together.weights.flat[position], alone.weights.flat[0])
     assert together.best_epoch[position] == alone.best_epoch[0]
     for name in ("history", "loads"):
         ours, theirs = getattr(together, name)[:, position], getattr(alone, name)[:, 0]
-        np.testing.assert_allclose(ours[:epochs], theirs, rtol=0, atol=1e-8)
+        np.testing.assert_array_equal(ours[:epochs], theirs)
         assert np.isnan(ours[epochs:]).all()
 
 
@@ -126,6 +126,16 @@ def test_a_member_is_the_router_one_gets_alone(cohort, alone, order):
         assert_member(together, place, alone[position])
 
 
+def test_a_member_of_the_studys_size_is_the_router_one_gets_alone(benchmark):
+    few = STUDIO.but(training__epochs=2, training__warm_up=0)
+    configs = [few.but(seed=seed) for seed in (42, *range(100, 135), 43)]
+    single = {"dtype": torch.float32}
+    together, backwards = fit(benchmark, *configs, **single), fit(benchmark, *configs[::-1], **single)
+    assert torch.equal(together.weights.flat, backwards.weights.flat.flip(0))
+    assert_member(together, 0, fit(benchmark, configs[0], **single))
+    assert_member(together, len(configs) - 1, fit(benchmark, configs[-1], **single))
+
+
 def test_the_mixed_members_stop_at_different_times(alone):
     assert len({len(trained.history) for trained in alone}) == 3
 
@@ -140,9 +150,9 @@ def test_an_epoch_is_a_plain_loop_over_batches(cohort):
     config = SMALL.but(training__epochs=2, training__warm_up=2, budget__target=0.1, budget__dual_step=3.0)
     trained = fit(cohort, config)
 
-    course = prepare(cohort, [config], cohort.manifest.default_costs(), torch.device("cpu"), torch.float64)
-    data, readers, one = course.train, cohort.readers, torch.ones(1).double()
-    start = initial_weights([config.seed], config.network, readers, course.anatomy, torch.float64)
+    inputs = prepare(cohort, [config], cohort.manifest.default_costs(), torch.device("cpu"), torch.float64)
+    data, readers, one = inputs.train, cohort.readers, torch.ones(1).double()
+    start = initial_weights([config.seed], config.network, readers, inputs.anatomy, torch.float64)
     weights = {name: torch.nn.Parameter(view.clone()) for name, view in start.items()}
     optimiser = torch.optim.AdamW(weights.values(), lr=1e-2, weight_decay=1e-4)
     multiplier = 0 * one
@@ -155,12 +165,12 @@ def test_an_epoch_is_a_plain_loop_over_batches(cohort):
             rows = torch.tensor(order[low:high])
             noise = Noise.of(gates[:, low:high], keeps[:, low:high], 0.1)
             policy = soft_policy(
-                weights, course.normaliser, data.state[None, rows], data.available[None, rows], 0.5, noise
+                weights, inputs.normaliser, data.state[None, rows], data.available[None, rows], 0.5, noise
             )
             loss = (
                 losses.routing_cost(policy, data.cost[:, rows])
-                + config.objective.gsdp_weight * losses.gsdp(policy, data.group[None, rows], course.prior)
-                + config.objective.rank_weight * losses.rank_js(policy, course.profile, 0 * one)
+                + config.objective.gsdp_weight * losses.gsdp(policy, data.group[None, rows], inputs.prior)
+                + config.objective.rank_weight * losses.rank_js(policy, inputs.profile, 0 * one)
                 + losses.budget_penalty(policy, 0.1 * one, multiplier, config.budget.penalty * one)
             )
             optimiser.zero_grad()

@@ -25,7 +25,9 @@ from mpd2.training.network import (
     allocate,
     initial_weights,
     shapes,
+    sigmoid,
     soft_policy,
+    softplus,
     structural_risk,
 )
 
@@ -281,8 +283,8 @@ def test_each_member_sees_its_own_batch_alone(mask, seed, noisy):
     noise = setting.noise and Noise(setting.noise.gates[last], setting.noise.factors[last])
     weights = {name: view[last] for name, view in setting.weights.items()}
     alone = soft_policy(weights, setting.normaliser, setting.state[last], setting.available[last], FLOOR, noise)
-    torch.testing.assert_close(alone.defer, together.defer[last])
-    torch.testing.assert_close(alone.allocation, together.allocation[last])
+    assert torch.equal(alone.defer, together.defer[last])
+    assert torch.equal(alone.allocation, together.allocation[last])
 
 
 def by_hand(weights: dict[str, np.ndarray], state: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
@@ -336,6 +338,24 @@ def test_structural_risk_is_logistic_in_the_two_ratios():
     state[..., STATE.index("vCDR")], state[..., STATE.index("aCDR")] = 0.6, 0.4
     expected = 1 / (1 + math.exp(-(7.509 * 0.6 + 8.040 * 0.4 - 6.844)))
     assert structural_risk(weights, state).item() == pytest.approx(expected, rel=1e-12)
+
+
+@pytest.mark.parametrize("curve", [sigmoid, softplus])
+def test_a_curve_rounds_a_value_alike_wherever_it_stands(curve):
+    values = 20 * torch.randn(5000, generator=torch.Generator().manual_seed(0))
+    whole = curve(values)
+    for length in (1, 7, 31, 62, 700):
+        assert torch.equal(torch.cat([curve(part) for part in values.split(length)]), whole)
+
+
+@pytest.mark.parametrize(("curve", "usual"), [(sigmoid, torch.sigmoid), (softplus, torch.nn.functional.softplus)])
+def test_a_curve_has_the_usual_value_and_slope_even_far_out(curve, usual):
+    values = torch.tensor([-1000.0, -90.0, -20.0, -1.0, 0.5, 3.0, 40.0, 1000.0], dtype=torch.float64)
+    ours, theirs = (values.clone().requires_grad_() for _ in range(2))
+    torch.testing.assert_close(curve(ours), usual(theirs), rtol=1e-12, atol=1e-300)
+    for result, at in ((curve(ours), ours), (usual(theirs), theirs)):
+        result.sum().backward(inputs=[at])
+    torch.testing.assert_close(ours.grad, theirs.grad, rtol=1e-9, atol=1e-300)
 
 
 def test_noise_without_dropout_and_without_gate_noise_is_no_noise():

@@ -20,7 +20,7 @@ from mpd2.core.files import replacing
 from mpd2.training.config import Config
 from mpd2.training.loop import Callback, Progress, TrainingState
 
-PLAIN = ("epoch", "problems", "course")  # what of a state is no tensor
+PLAIN = ("epoch", "problems", "inputs_digest")  # what of a state is no tensor
 TENSORS = tuple(field.name for field in fields(TrainingState) if field.name not in PLAIN)
 
 
@@ -57,7 +57,7 @@ def load_checkpoint(path: Path, configs: Sequence[Config], cohort: Cohort, devic
     return TrainingState(
         epoch=about["epoch"],
         problems={int(member): message for member, message in about["problems"].items()},
-        course=about["course"],
+        inputs_digest=about["inputs_digest"],
         **{name: tensor.to(device) for name, tensor in tensors.items()},
     )
 
@@ -71,7 +71,10 @@ def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:
         raise UserError(f"{path}: not a checkpoint that can be read: {error}") from None
     if _digest(text, tensors) != expected:
         raise UserError(f"{path}: damaged; remove it to start anew")
-    return json.loads(text), tensors
+    about = json.loads(text)
+    if not about.keys() >= set(PLAIN):
+        raise UserError(f"{path}: left by another version of the program; remove it to start anew")
+    return about, tensors
 
 
 def _digest(text: str, tensors: Mapping[str, Tensor]) -> str:

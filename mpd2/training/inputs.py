@@ -50,7 +50,7 @@ class TrainingInputs:
     anatomy: Floats  # [3] w_vCDR, w_aCDR, b
 
     def digest(self) -> str:
-        """SHA-256 of all cases and costs: what tells one course from another."""
+        """SHA-256 of all cases and costs: what tells the inputs of one training from another's."""
         parts = [
             part for cases in (self.train, self.val) for part in (cases.state, cases.available, cases.cost, cases.total)
         ]

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -48,12 +49,12 @@ class TrainingState:
     history: Tensor  # [epochs, E, len(LOGGED)] NaN where a member no longer trains
     loads: Tensor  # [epochs, E, M] soft validation load of each reader
     problems: dict[int, str]  # why a member had to be stopped
-    course: str  # digest of the cases and costs it learns from
+    inputs_digest: str  # of the cases and costs it learns from
 
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback is told after an epoch. `state()` is a consistent copy that can be saved."""
+    """A training after an epoch. `state()` is a consistent copy that can be saved."""
 
     epoch: int
     epochs: int
@@ -101,20 +102,26 @@ def train(
     """
     _check_alike(configs)
     place = pick_device(device)
-    course = prepare(cohort, configs, costs or cohort.manifest.default_costs(), place, dtype)
-    state = _resumed(resume, course) if resume else _fresh(configs, course, cohort.readers, place, dtype)
+    inputs = prepare(cohort, configs, costs or cohort.manifest.default_costs(), place, dtype)
+    state = _resumed(resume, inputs) if resume else _fresh(configs, inputs, cohort.readers, place, dtype)
     epochs = max(config.training.epochs for config in configs)
     with threads_for(len(configs)):
-        crew = None
+        members = None
         while state.epoch < epochs and bool(state.active.any()):
-            crew = crew if crew and crew.is_current() else _ActiveMembers(state, configs, course)
-            crew.train_epoch()
-            crew.judge()
+            if members is None or not members.all_active():
+                members = _ActiveMembers(state, configs, inputs)
+            terms = members.train_epoch()
+            soft = members.val_policy()
+            policy = to_policy(soft, inputs.val.available)
+            verdict = members.validate(soft, policy)
+            members.keep_better(verdict)
+            members.stop_finished(terms, verdict)
+            members.write_down(terms, verdict, soft)
             state.epoch += 1
-            progress = _progress(crew, configs, epochs)
+            progress = _progress(state, configs, epochs, members.rows.cpu().numpy(), policy)
             for callback in callbacks:
                 callback(progress)
-    return _trained(state, configs, course, cohort.readers)
+    return _trained(state, configs, inputs, cohort.readers)
 
 
 def _check_alike(configs: Sequence[Config]) -> None:
@@ -130,10 +137,10 @@ def _check_alike(configs: Sequence[Config]) -> None:
 
 
 def _fresh(
-    configs: Sequence[Config], course: TrainingInputs, readers: int, place: torch.device, dtype: torch.dtype
+    configs: Sequence[Config], inputs: TrainingInputs, readers: int, place: torch.device, dtype: torch.dtype
 ) -> TrainingState:
     seeds = [config.seed for config in configs]
-    flat = initial_weights(seeds, configs[0].network, readers, course.anatomy, dtype).flat.to(place)
+    flat = initial_weights(seeds, configs[0].network, readers, inputs.anatomy, dtype).flat.to(place)
     members = len(configs)
     return TrainingState(
         epoch=0,
@@ -148,31 +155,41 @@ def _fresh(
         history=flat.new_zeros((0, members, len(LOGGED))),
         loads=flat.new_zeros((0, members, readers)),
         problems={},
-        course=course.digest(),
+        inputs_digest=inputs.digest(),
     )
 
 
-def _resumed(state: TrainingState, course: TrainingInputs) -> TrainingState:
-    """A copy to go on with, if it learned from the same course."""
-    if state.course != course.digest():
+def _resumed(state: TrainingState, inputs: TrainingInputs) -> TrainingState:
+    """A copy to go on with, if it learned from the same cases and costs."""
+    if state.inputs_digest != inputs.digest():
         raise UserError("the unfinished training learned from other cases or costs; go on with those, or start anew")
     return deepcopy(state)
+
+
+class Verdict(NamedTuple):
+    """What the members' policies come to on val, [A] each, in the order of LOGGED."""
+
+    cost: Tensor  # as in training
+    soft_deferral: Tensor
+    hard_deferral: Tensor
+    total: Tensor  # reported: of the actions taken, with full fees
+    score: Tensor  # picks the checkpoint: a cost, and more where deferral exceeds its target
 
 
 class _ActiveMembers:
     """The members still training, with their settings as tensors. Rebuilt when one of them stops."""
 
-    def __init__(self, state: TrainingState, configs: Sequence[Config], course: TrainingInputs) -> None:
-        self.state, self.course = state, course
+    def __init__(self, state: TrainingState, configs: Sequence[Config], inputs: TrainingInputs) -> None:
+        self.state, self.inputs = state, inputs
         self.rows = state.active.nonzero()[:, 0]  # [A] positions among all members
         self.configs = [configs[row] for row in self.rows.tolist()]
         network = configs[0].network
         self.floor, self.dropout = network.temperature_floor, network.dropout
         self.detach = configs[0].objective.detach_defer
 
-        steps = -(-len(course.train) // configs[0].training.batch_size)
-        self.bounds = np.linspace(0, len(course.train), steps + 1).round().astype(int).tolist()  # even batches
-        readers = course.train.available.shape[1]
+        steps = -(-len(inputs.train) // configs[0].training.batch_size)
+        self.bounds = np.linspace(0, len(inputs.train), steps + 1).round().astype(int).tolist()  # even batches
+        readers = inputs.train.available.shape[1]
         self.weights = Weights(state.current[self.rows], network.width, readers)
         self.gradient = torch.zeros_like(self.weights.flat)
         self.leaves = {name: view.detach().requires_grad_() for name, view in self.weights.items()}
@@ -187,8 +204,8 @@ class _ActiveMembers:
         self.target = self._each(lambda c: 1.0 if c.budget.target is None else c.budget.target)
         self.penalty = self._each(lambda c: c.budget.penalty)
         self.dual_step = self._each(lambda c: c.budget.dual_step)
-        self.train_cost, self.val_cost = course.train.cost[self.rows], course.val.cost[self.rows]
-        self.prior, self.profile = course.prior[self.rows], course.profile[self.rows]
+        self.train_cost, self.val_cost = inputs.train.cost[self.rows], inputs.val.cost[self.rows]
+        self.prior, self.profile = inputs.prior[self.rows], inputs.profile[self.rows]
 
     def _each(self, setting: Callable[[Config], float]) -> Tensor:
         return self.weights.flat.new_tensor([setting(config) for config in self.configs])
@@ -211,22 +228,26 @@ class _ActiveMembers:
             }
         return optimiser
 
-    def is_current(self) -> bool:
+    def all_active(self) -> bool:
         """Whether everybody here still trains."""
         return bool(self.state.active[self.rows].all())
 
-    def train_epoch(self) -> None:
-        """One pass over the training cases in each member's own order, then one step of the multiplier."""
+    def train_epoch(self) -> Tensor:
+        """One pass over the training cases in each member's own order, then one step of the multiplier.
+
+        Returns the terms of the loss, means over the cases, [A, STEP_TERMS].
+        """
         batches = self._shuffled()
         terms = self.weights.flat.new_zeros((len(self.rows), STEP_TERMS))
         for low, high in pairwise(self.bounds):
             terms += self._step(*(part[:, low:high] for part in batches)) * (high - low)
-        self.steps = terms / len(self.course.train)  # [A, STEP_TERMS]
-        self.multiplier = losses.ascended(self.multiplier, self.steps[:, -1], self.target, self.dual_step)
+        terms /= len(self.inputs.train)
+        self.multiplier = losses.ascended(self.multiplier, terms[:, -1], self.target, self.dual_step)
+        return terms
 
     def _shuffled(self) -> tuple[Tensor, ...]:
         """Every array of an epoch in each member's order, [A, N, ...]."""
-        train = self.course.train
+        train = self.inputs.train
         seeds, epoch, cases = [c.seed for c in self.configs], self.state.epoch, len(train)
         readers, units = train.available.shape[1], len(BLOCKS) * self.weights.width
         order = torch.as_tensor(rng.orders(seeds, epoch, cases), device=train.state.device)
@@ -240,7 +261,7 @@ class _ActiveMembers:
     ) -> Tensor:
         """One optimiser step of every member; the terms of its loss, [A, STEP_TERMS]."""
         noise = Noise.of(gates, keeps, self.dropout)
-        policy = soft_policy(self.leaves, self.course.normaliser, state, available, self.floor, noise)
+        policy = soft_policy(self.leaves, self.inputs.normaliser, state, available, self.floor, noise)
         routing = losses.routing_cost(policy, cost)
         gsdp = losses.gsdp(policy, group, self.prior, self.detach)
         rank = losses.rank_js(policy, self.profile, self.margin, self.detach)
@@ -252,70 +273,63 @@ class _ActiveMembers:
         self.optimiser.step()
         return torch.stack([loss, routing, gsdp, rank, budget, policy.defer.mean(-1)], dim=-1).detach()
 
-    @torch.no_grad()
-    def judge(self) -> None:
-        """Validate, keep better checkpoints, stop whoever is done, and write everything down."""
-        state, epoch = self.state, self.state.epoch + 1
-        policy = self._val_policy()
-        val_cost = losses.routing_cost(policy, self.val_cost)
-        soft, (hard, total) = policy.defer.mean(-1), self._hard(policy)
-        base = torch.where(self._each(lambda c: c.training.checkpoint == "hard") > 0, total, val_cost)
-        score = base + self._each(lambda c: c.training.violation_weight) * (soft - self.target).clamp_min(0)
-
-        # A training shorter than its warm-up still has its last epoch.
-        first = self._each(lambda c: min(c.training.warm_up, c.training.epochs - 1))
-        finite = self.steps.isfinite().all(-1) & self.weights.flat.isfinite().all(-1) & score.isfinite()
-        better = (score < state.best_score[self.rows]) & (epoch > first)
-        best_rows = self.rows[better]
-        state.best[best_rows], state.best_score[best_rows] = self.weights.flat[better], score[better]
-        state.best_epoch[best_rows] = epoch
-        waited = epoch - torch.maximum(state.best_epoch[self.rows].to(first), first)
-        patience, epochs = self._each(lambda c: c.training.patience), self._each(lambda c: c.training.epochs)
-        done = (waited >= patience) | (epoch >= epochs)
-        for row in self.rows[~finite].tolist():
-            state.problems[row] = (
-                f"member {row + 1} stopped in epoch {epoch}: its loss was no longer a finite number; "
-                "try a smaller learning rate or smaller weights"
-            )
-        state.active[self.rows] = finite & ~done
-        self._write_down(torch.stack([val_cost, soft, hard, total, score, self.multiplier], dim=-1), policy)
-
-    def _val_policy(self) -> SoftPolicy:
-        val, members = self.course.val, len(self.rows)
+    def val_policy(self) -> SoftPolicy:
+        """The policies on val, [A, N]."""
+        val, members = self.inputs.val, len(self.rows)
         return soft_policy(
             self.weights,
-            self.course.normaliser,
+            self.inputs.normaliser,
             val.state.expand(members, -1, -1),
             val.available.expand(members, -1, -1),
             self.floor,
         )
 
-    def _hard(self, policy: SoftPolicy) -> tuple[Tensor, Tensor]:
-        """Hard deferral rate and reported total cost on val, each [A]."""
-        self.soft = soft = to_policy(policy, self.course.val.available)
+    def validate(self, soft: SoftPolicy, policy: Policy) -> Verdict:
+        """What the policies on val come to; `policy` is `soft` as plain arrays."""
+        cost, deferral = losses.routing_cost(soft, self.val_cost), soft.defer.mean(-1)
         staged = np.array([config.rule == "staged" for config in self.configs])[:, None]
-        action = torch.as_tensor(np.where(staged, choose(soft, "staged"), choose(soft, "joint"))).to(self.rows.device)
-        total = self.course.val.total.expand(len(self.rows), -1, -1).gather(-1, action[..., None])[..., 0]
-        return (action > 0).to(total).mean(-1), total.mean(-1)
+        chosen = np.where(staged, choose(policy, "staged"), choose(policy, "joint"))
+        action = torch.as_tensor(chosen).to(self.rows.device)  # [A, N]
+        total = self.inputs.val.total.expand(len(self.rows), -1, -1).gather(-1, action[..., None])[..., 0].mean(-1)
+        base = torch.where(self._each(lambda c: c.training.checkpoint == "hard") > 0, total, cost)
+        score = base + self._each(lambda c: c.training.violation_weight) * (deferral - self.target).clamp_min(0)
+        return Verdict(cost, deferral, (action > 0).to(total).mean(-1), total, score)
 
-    def everybodys_policy(self) -> Policy:
-        """The last policy on val of all members, [E, N]; NaN for those who are not in the crew."""
-        members, rows = len(self.state.active), self.rows.cpu().numpy()
-        defer, allocation = (
-            np.full((members, *part.shape[1:]), np.nan) for part in (self.soft.defer, self.soft.allocation)
-        )
-        defer[rows], allocation[rows] = self.soft.defer, self.soft.allocation
-        return Policy(defer, allocation, self.soft.available)
+    def keep_better(self, verdict: Verdict) -> None:
+        """Keep the weights of whoever has a better score than ever after its warm-up."""
+        state, epoch = self.state, self.state.epoch + 1
+        better = (verdict.score < state.best_score[self.rows]) & (epoch > self._warm_up())
+        rows = self.rows[better]
+        state.best[rows], state.best_score[rows] = self.weights.flat[better], verdict.score[better]
+        state.best_epoch[rows] = epoch
 
-    def _write_down(self, judged: Tensor, policy: SoftPolicy) -> None:
+    def stop_finished(self, terms: Tensor, verdict: Verdict) -> None:
+        """Stop whoever ran out of patience or epochs, and with a message whoever is no longer finite."""
+        state, epoch, warm_up = self.state, self.state.epoch + 1, self._warm_up()
+        finite = terms.isfinite().all(-1) & self.weights.flat.isfinite().all(-1) & verdict.score.isfinite()
+        waited = epoch - torch.maximum(state.best_epoch[self.rows].to(warm_up), warm_up)
+        patience, epochs = self._each(lambda c: c.training.patience), self._each(lambda c: c.training.epochs)
+        for row in self.rows[~finite].tolist():
+            state.problems[row] = (
+                f"member {row + 1} stopped in epoch {epoch}: its loss was no longer a finite number; "
+                "try a smaller learning rate or smaller weights"
+            )
+        state.active[self.rows] = finite & ~((waited >= patience) | (epoch >= epochs))
+
+    def _warm_up(self) -> Tensor:
+        """Epochs before a checkpoint may be kept, [A]; a training shorter than that still has its last epoch."""
+        return self._each(lambda c: min(c.training.warm_up, c.training.epochs - 1))
+
+    def write_down(self, terms: Tensor, verdict: Verdict, soft: SoftPolicy) -> None:
+        """Put weights, moments, multipliers and the epoch's log into the state."""
         state = self.state
         state.current[self.rows] = self.weights.flat
         state.first_moment[self.rows], state.second_moment[self.rows] = self.first, self.second
         state.multiplier[self.rows] = self.multiplier
         log = state.history.new_full((1, *state.history.shape[1:]), torch.nan)
-        log[0, self.rows] = torch.cat([self.steps, judged], dim=-1)
+        log[0, self.rows] = torch.cat([terms, torch.stack([*verdict, self.multiplier], dim=-1)], dim=-1)
         load = state.loads.new_full((1, *state.loads.shape[1:]), torch.nan)
-        load[0, self.rows] = (policy.defer[..., None] * policy.allocation).mean(1)
+        load[0, self.rows] = (soft.defer[..., None] * soft.allocation).mean(1)
         state.history, state.loads = torch.cat([state.history, log]), torch.cat([state.loads, load])
 
 
@@ -324,8 +338,10 @@ def to_policy(soft: SoftPolicy, available: Tensor) -> Policy:
     return Policy(soft.defer.double().cpu().numpy(), soft.allocation.double().cpu().numpy(), available.cpu().numpy())
 
 
-def _progress(crew: _ActiveMembers, configs: Sequence[Config], epochs: int) -> Progress:
-    state = crew.state
+def _progress(
+    state: TrainingState, configs: Sequence[Config], epochs: int, rows: np.ndarray, policy: Policy
+) -> Progress:
+    """`policy` is that of the members at `rows`, who trained in this epoch."""
     log = state.history[-1].double().cpu().numpy()
 
     def stop(members: Sequence[int]) -> None:
@@ -339,12 +355,19 @@ def _progress(crew: _ActiveMembers, configs: Sequence[Config], epochs: int) -> P
         load=state.loads[-1].double().cpu().numpy(),
         active=state.active.cpu().numpy().copy(),
         state=lambda: deepcopy(state),
-        policy=crew.everybodys_policy,
+        policy=lambda: _among_all(policy, rows, len(configs)),
         stop=stop,
     )
 
 
-def _trained(state: TrainingState, configs: Sequence[Config], course: TrainingInputs, readers: int) -> Trained:
+def _among_all(policy: Policy, rows: np.ndarray, members: int) -> Policy:
+    """The policy of some members in its place among all, [E, N]; NaN for the others."""
+    defer, allocation = (np.full((members, *part.shape[1:]), np.nan) for part in (policy.defer, policy.allocation))
+    defer[rows], allocation[rows] = policy.defer, policy.allocation
+    return Policy(defer, allocation, policy.available)
+
+
+def _trained(state: TrainingState, configs: Sequence[Config], inputs: TrainingInputs, readers: int) -> Trained:
     kept = (state.best_epoch > 0).cpu().numpy()
     if not kept.any():
         raise UserError("no router could be trained: " + "; ".join(state.problems.values()))
@@ -352,7 +375,7 @@ def _trained(state: TrainingState, configs: Sequence[Config], course: TrainingIn
         configs=tuple(config for config, keep in zip(configs, kept, strict=True) if keep),
         positions=tuple(np.flatnonzero(kept).tolist()),
         weights=Weights(state.best[torch.as_tensor(kept)].cpu(), configs[0].network.width, readers),
-        normaliser=Normaliser(course.normaliser.mean.cpu(), course.normaliser.scale.cpu()),
+        normaliser=Normaliser(inputs.normaliser.mean.cpu(), inputs.normaliser.scale.cpu()),
         best_epoch=state.best_epoch.cpu().numpy()[kept],
         history=state.history.double().cpu().numpy()[:, kept],
         loads=state.loads.double().cpu().numpy()[:, kept],

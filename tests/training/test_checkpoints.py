@@ -18,6 +18,7 @@ from places import HELPERS, ROOT
 from safetensors.torch import save_file
 
 from mpd2.core.errors import Cancelled, UserError
+from mpd2.training import checkpoints
 from mpd2.training.checkpoints import checkpointing, load_checkpoint, save_checkpoint
 from mpd2.training.loop import Progress, Trained, TrainingState, train
 
@@ -65,6 +66,14 @@ def test_a_state_comes_back_to_the_last_bit(path, states):
         else:
             assert ours == theirs
     assert names(path.parent) == ["training.safetensors"]
+
+
+def test_a_checkpoint_of_another_version_is_refused(path, states, monkeypatch):
+    monkeypatch.setattr(checkpoints, "PLAIN", ("epoch", "problems"))
+    save_checkpoint(path, states[1], CONFIGS, COHORT)
+    monkeypatch.undo()
+    with pytest.raises(UserError, match="left by another version of the program; remove it"):
+        load(path)
 
 
 def test_a_cancelled_training_goes_on_from_its_file_to_the_same_end(tmp_path, whole):

@@ -25,15 +25,15 @@ SHARES = st.floats(0, 1)
 DENOISED = {"objective__expected_share": 0.5}
 
 
-def course_of(cohort: Cohort, *changes: dict) -> TrainingInputs:
+def inputs_of(cohort: Cohort, *changes: dict) -> TrainingInputs:
     configs = [PAPER.but(**change) for change in changes or ({},)]
     return prepare(cohort, configs, cohort.manifest.default_costs(), torch.device("cpu"), torch.float64)
 
 
-def tensors(course: TrainingInputs) -> dict[str, np.ndarray]:
-    """Everything of a course by name."""
-    found = {"anatomy": course.anatomy}
-    for name, part in (("train", course.train), ("val", course.val), ("scale", course.normaliser), ("", course)):
+def tensors(inputs: TrainingInputs) -> dict[str, np.ndarray]:
+    """Everything of the inputs by name."""
+    found = {"anatomy": inputs.anatomy}
+    for name, part in (("train", inputs.train), ("val", inputs.val), ("scale", inputs.normaliser), ("", inputs)):
         values = {field.name: getattr(part, field.name) for field in dataclasses.fields(part)}
         found |= {f"{name}.{key}": value.numpy() for key, value in values.items() if isinstance(value, torch.Tensor)}
     return found
@@ -69,17 +69,17 @@ def test_each_training_cost_is_the_papers(cohort, gamma, ai_cost, share):
 
 
 def test_what_is_validated_is_what_is_reported_with_the_full_fee(small_cohort):
-    course = course_of(small_cohort, {"objective__fee_weight": 0.1})
+    inputs = inputs_of(small_cohort, {"objective__fee_weight": 0.1})
     val = small_cohort.subset(split="val")
     total = small_cohort.manifest.default_costs().of_actions(val)
-    np.testing.assert_array_equal(course.val.total, np.where(np.isfinite(total), total, 0))
+    np.testing.assert_array_equal(inputs.val.total, np.where(np.isfinite(total), total, 0))
 
 
 def test_each_member_has_its_own_costs_prior_and_profile(small_cohort):
     changes = [{"objective__fee_weight": 0.1}, {"prior__sharpness": 3.0, "objective__rank_decay": (0.4,)}]
-    together = course_of(small_cohort, *changes)
+    together = inputs_of(small_cohort, *changes)
     for e, change in enumerate(changes):
-        alone = course_of(small_cohort, change)
+        alone = inputs_of(small_cohort, change)
         for name in ("prior", "profile"):
             assert torch.equal(getattr(together, name)[e], getattr(alone, name)[0])
         assert torch.equal(together.train.cost[e], alone.train.cost[0])
@@ -88,17 +88,17 @@ def test_each_member_has_its_own_costs_prior_and_profile(small_cohort):
 
 
 def test_every_case_is_in_one_group_and_the_prior_has_mass_on_each_of_its_readers(small_cohort):
-    course = course_of(small_cohort)
-    for part in (course.train, course.val):
+    inputs = inputs_of(small_cohort)
+    for part in (inputs.train, inputs.val):
         assert (part.group.sum(-1) == 1).all()
-    train = course.train
-    prior = course.prior[0][train.group.argmax(-1)]  # [N, M]
+    train = inputs.train
+    prior = inputs.prior[0][train.group.argmax(-1)]  # [N, M]
     assert (prior[train.available] > 0).all()
 
 
 def test_the_state_is_scaled_by_the_training_cases_alone(small_cohort):
-    course = course_of(small_cohort)
-    state = course.normaliser(course.train.state)
+    inputs = inputs_of(small_cohort)
+    state = inputs.normaliser(inputs.train.state)
     np.testing.assert_allclose(state.mean(0), 0, atol=1e-9)
     np.testing.assert_allclose(state.std(0, correction=0), 1)
 
@@ -107,7 +107,7 @@ def test_the_state_is_scaled_by_the_training_cases_alone(small_cohort):
 def test_a_state_that_does_not_vary_in_training_is_left_as_it_is(small_cohort, value):
     state = np.array(small_cohort.state)
     state[:, STATE.index("quality_risk")] = np.where(small_cohort.split == "train", value, value + 0.5)
-    scaled = course_of(dataclasses.replace(small_cohort, state=state)).normaliser(torch.tensor(state))
+    scaled = inputs_of(dataclasses.replace(small_cohort, state=state)).normaliser(torch.tensor(state))
     assert scaled[:, STATE.index("quality_risk")].abs().max() <= 0.5 + 1e-9
 
 
@@ -119,11 +119,11 @@ def test_nothing_is_learned_from_val_or_test(small_cohort):
         truth=np.where(later, 1 - small_cohort.truth, small_cohort.truth),
         decisions=np.where(later[:, None] & small_cohort.available, 1 - small_cohort.decisions, small_cohort.decisions),
     )
-    changed = differing(course_of(other, DENOISED), course_of(small_cohort, DENOISED))
+    changed = differing(inputs_of(other, DENOISED), inputs_of(small_cohort, DENOISED))
     assert changed
     assert all(name.startswith("val.") for name in changed)
     without_test = small_cohort.rows(small_cohort.split != "test")
-    assert not differing(course_of(without_test, DENOISED), course_of(small_cohort, DENOISED))
+    assert not differing(inputs_of(without_test, DENOISED), inputs_of(small_cohort, DENOISED))
 
 
 def test_what_stands_in_an_absent_readers_cell_changes_nothing(small_cohort):
@@ -131,7 +131,7 @@ def test_what_stands_in_an_absent_readers_cell_changes_nothing(small_cohort):
     decisions = np.where(small_cohort.available, small_cohort.decisions, garbage)
     assert (decisions != small_cohort.decisions).any()
     spoilt = dataclasses.replace(small_cohort, decisions=decisions)
-    assert not differing(course_of(spoilt, DENOISED), course_of(small_cohort, DENOISED))
+    assert not differing(inputs_of(spoilt, DENOISED), inputs_of(small_cohort, DENOISED))
 
 
 def test_a_reader_who_was_there_and_said_nothing_counts_as_absent(small_cohort):
@@ -140,7 +140,7 @@ def test_a_reader_who_was_there_and_said_nothing_counts_as_absent(small_cohort):
     there = dataclasses.replace(small_cohort, decisions=decisions)
     gone = dataclasses.replace(there, available=small_cohort.available & ~silent)
     assert (there.available != gone.available).any()
-    assert not differing(course_of(there, DENOISED), course_of(gone, DENOISED))
+    assert not differing(inputs_of(there, DENOISED), inputs_of(gone, DENOISED))
 
 
 def test_a_case_without_truth_cannot_be_learned_from(small_cohort):
@@ -148,12 +148,12 @@ def test_a_case_without_truth_cannot_be_learned_from(small_cohort):
     partly = dataclasses.replace(small_cohort, truth=truth)
     assert len(learning_split(partly, "train")) == 18
     with pytest.raises(UserError, match=r"^training needs the truth of every val case; 1 of 18 have none$"):
-        course_of(partly)
+        inputs_of(partly)
 
 
 def test_a_table_without_val_cases_cannot_be_trained_on(small_cohort):
     with pytest.raises(EmptyCohort, match="split val"):
-        course_of(small_cohort.subset(split="train"))
+        inputs_of(small_cohort.subset(split="train"))
 
 
 def test_another_number_of_fees_is_refused(small_cohort):

@@ -110,8 +110,8 @@ def _population(cohort: Cohort, config: Config, routers: int) -> Timing:
 def _usual(cohort: Cohort, config: Config) -> Timing:
     watch = Stopwatch()
     with threads_for(1) as threads:  # as for a single router of ours
-        course = prepare(cohort, [config], cohort.manifest.default_costs(), torch.device("cpu"), torch.float32)
-        training = UsualTraining(config, course)
+        inputs = prepare(cohort, [config], cohort.manifest.default_costs(), torch.device("cpu"), torch.float32)
+        training = UsualTraining(config, inputs)
         for _ in range(config.training.epochs):
             training.epoch()
             watch.lap()

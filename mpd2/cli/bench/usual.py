@@ -37,10 +37,10 @@ class Block(nn.Sequential):
 class UsualRouter(nn.Module):
     """The dual-head network of one router."""
 
-    def __init__(self, network: Network, course: TrainingInputs) -> None:
+    def __init__(self, network: Network, inputs: TrainingInputs) -> None:
         super().__init__()
-        readers = course.prior.shape[-1]
-        self.mean, self.scale = course.normaliser.mean, course.normaliser.scale
+        readers = inputs.prior.shape[-1]
+        self.mean, self.scale = inputs.normaliser.mean, inputs.normaliser.scale
         self.floor = network.temperature_floor
         self.anatomy = nn.Linear(2, 1)
         self.risk, self.structure, self.ai = Block(3, network), Block(2, network), Block(2, network)
@@ -141,16 +141,16 @@ class Cases(Dataset[Case]):
 class UsualTraining:
     """The training of one router, epoch by epoch."""
 
-    def __init__(self, config: Config, course: TrainingInputs) -> None:
+    def __init__(self, config: Config, inputs: TrainingInputs) -> None:
         torch.manual_seed(config.seed)
-        self.config, self.prior, self.multiplier = config, course.prior[0], 0.0
-        self.router = UsualRouter(config.network, course)
+        self.config, self.prior, self.multiplier = config, inputs.prior[0], 0.0
+        self.router = UsualRouter(config.network, inputs)
         settings = config.training
         self.optimiser = torch.optim.AdamW(
             self.router.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay
         )
-        self.train_cases = DataLoader(Cases(course.train), settings.batch_size, shuffle=True)
-        self.val_cases = DataLoader(Cases(course.val), settings.batch_size)
+        self.train_cases = DataLoader(Cases(inputs.train), settings.batch_size, shuffle=True)
+        self.val_cases = DataLoader(Cases(inputs.val), settings.batch_size)
 
     def epoch(self) -> float:
         """One pass over the train cases, a step of the multiplier, and the cost of the val cases."""

@@ -90,7 +90,7 @@ ACTIONS = pd.DataFrame({
     "expected_cost": [0.31, 0.42, 0.23, 0.54], "available": [True, True, True, False],
     "chosen": [False, False, True, False],
 })  # fmt: skip
-ORIGINAL = ACTIONS.assign(share=[0.2, 0.5, 0.3, 0.0])
+ORIGINAL = ACTIONS.assign(share=[0.2, 0.4, 0.3, 0.1], available=True)
 RANGES = pd.DataFrame({
     "input": ["vCDR", "Quality risk", "ViM"], "value": [0.62, 0.91, 7.5],
     "low": [0.1, 0.2, -1.0], "high": [0.9, 0.8, 3.0],

@@ -1,4 +1,4 @@
-"""What the charts of Budget, Case, Readers and Map say, read from the picture and compared with their tables."""
+"""What the charts of Budget, Case and Map say, read from the picture and compared with their tables."""
 
 from __future__ import annotations
 
@@ -7,32 +7,24 @@ import pytest
 from charts import Mark, Panel, read
 from gallery import (
     ACTIONS,
-    AGAINST_AI,
     ATTRIBUTION,
-    AVAILABILITY,
     BEFORE,
-    CAPACITY,
     CASES,
     CURVE,
     GALLERY,
-    KAPPA,
-    LOAD,
     MIX,
     NOW,
     OPTIMUM,
     ORIGINAL,
     PLACES,
-    POINTS,
     RANGES,
-    RUN,
-    SHEET,
     TRAINED,
-)  # fmt: skip
+)
 
 from mpd2.core.text import percent
-from mpd2.present.charts import case, readers
+from mpd2.present.charts import case
 from mpd2.present.charts import map as map_charts
-from mpd2.present.charts.kit.style import AI, ALARM, OTHER, READER, ROUTER, SEQUENCE
+from mpd2.present.charts.kit.style import AI, ALARM, OTHER, READER, ROUTER
 
 COST_COLOURS = {"TotalCost": ROUTER.colour, "ClinicalCost": ALARM.colour, "ExpertCost": READER.colour}
 
@@ -47,13 +39,6 @@ def of_colour(marks: list[Mark], colour: str) -> list[Mark]:
 
 def by_row(panel: Panel, marks: list[Mark]) -> dict[str, Mark]:
     return {panel.upright.name(mark.middle[1]): mark for mark in marks}
-
-
-def luminance_order(colours: list[str]) -> list[int]:
-    """Colours of the sequence by how far along it they are: the nearest step of each."""
-    steps = np.array([[int(step[i : i + 2], 16) for i in (1, 3, 5)] for step in SEQUENCE])
-    given = np.array([[int(part) for part in colour[4:-1].split(",")] for colour in colours])
-    return [int(np.abs(steps - one).sum(1).argmin()) for one in given]
 
 
 # ------------------------------------------------------------------------------------------------------------ Budget
@@ -185,96 +170,6 @@ def test_attributions_point_to_whom_they_speak_for_the_strongest_first():
     assert panel.spans(panel.of("rule")) == {n: near((row["least"], row["most"])) for n, row in rows.iterrows()}
     assert picture.legend == {"towards a reader": READER.colour, "towards the AI": AI.colour}
     assert {word.text for word in panel.of("text")} >= {"+0.40", "+0.80"}
-
-
-# ----------------------------------------------------------------------------------------------------------- Readers
-
-
-def test_a_barbell_joins_the_reader_and_the_run_on_the_same_cases():
-    picture = read(GALLERY["readers.f1_barbell"]())
-    panel = picture.panel
-    rows = SHEET.set_index(SHEET["title"] + "  (n = " + SHEET["n"].astype(str) + ")")
-    assert panel.upright.names == rows.index.tolist()
-    assert panel.spans(panel.of("rule")) == {n: near((row["F1"], row["method_f1"])) for n, row in rows.iterrows()}
-    for column, mark in (("F1", READER), ("method_f1", ROUTER)):
-        dots = [dot for dot in panel.of("symbol") if (dot.colour, dot.shape) == mark]
-        assert panel.values(dots) == near(rows[column].to_dict())
-    assert picture.legend == {"reader alone": READER.colour, RUN: ROUTER.colour}
-
-
-def test_operating_points_have_sensitivity_upright_specificity_across_and_all_four_ends():
-    picture = read(GALLERY["readers.operating_points"]())
-    panel = picture.panel
-    assert panel.across.title.startswith("specificity")
-    assert panel.upright.title.startswith("sensitivity")
-    marks = {"reader": READER, "ai": AI, "run": ROUTER}
-    level = [rule for rule in panel.of("rule") if rule.y2 == rule.y]
-    upright = [rule for rule in panel.of("rule") if rule.x2 == rule.x]
-    assert len(level) == len(upright) == len(POINTS)
-    for row, dot, across, up in zip(POINTS.to_dict("records"), panel.of("symbol"), level, upright, strict=True):
-        assert panel.places([dot]) == [near((row["Spec"], row["Sens"]))]
-        assert (dot.colour, dot.shape) == marks[row["kind"]]
-        assert [panel.across.value(end) for end in (across.x, across.x2)] == near([row["Spec_low"], row["Spec_high"]])
-        assert [panel.upright.value(end) for end in (up.y2, up.y)] == near([row["Sens_low"], row["Sens_high"]])
-        assert across.colour == up.colour == dot.colour
-    assert {word.text for word in panel.of("text")} == {"Anna", "Ben"}
-    assert picture.legend == {"reader alone": READER.colour, "AI alone": AI.colour, RUN: ROUTER.colour}
-
-
-def test_the_load_of_readers_is_ordered_has_its_interval_and_the_capacity():
-    picture = read(GALLERY["readers.load"]())
-    panel = picture.panel
-    hard, soft = (LOAD[LOAD["kind"] == kind].set_index("title") for kind in ("hard", "soft"))
-    assert panel.upright.names == hard.sort_values("cases", ascending=False).index.tolist()
-    assert panel.spans(panel.of("rect")) == {name: near((0, cases)) for name, cases in hard["cases"].items()}
-    level = [rule for rule in panel.of("rule") if rule.x2 > rule.x]
-    assert panel.spans(level) == {name: near((row["low"], row["high"])) for name, row in hard.iterrows()}
-    assert panel.values(panel.of("symbol")) == near(soft["cases"].to_dict())
-    assert {dot.shape for dot in panel.of("symbol")} == {ROUTER.shape}
-    [limit] = [rule for rule in panel.of("rule") if rule.x2 == rule.x]
-    assert (panel.across.value(limit.x), limit.colour) == (near(CAPACITY), ALARM.colour)
-    assert not [rule for rule in read(readers.load(LOAD)).panel.of("rule") if rule.x2 == rule.x]
-    assert panel.across.title == "cases"
-
-
-def test_availability_is_written_in_its_cell_and_darker_the_larger():
-    panel = read(GALLERY["readers.availability"]()).panel
-    table = {(row.title, f"{row.cohort_title} n = {row.n}"): row.share for row in AVAILABILITY.itertuples()}
-    words = {(panel.upright.name(word.y - 4), panel.across.name(word.x)): word.text for word in panel.of("text")}
-    assert words == {cell: f"{share:.0%}" for cell, share in table.items()}
-    cells = {(panel.upright.name(cell.middle[1]), panel.across.name(cell.middle[0])): cell for cell in panel.of("rect")}
-    steps = dict(zip(cells, luminance_order([cell.fill for cell in cells.values()]), strict=True))
-    assert sorted(steps, key=steps.__getitem__) == sorted(table, key=table.__getitem__)
-    assert panel.across.names == ["REFUGE n = 400", "ORIGA n = 160"]
-
-
-def test_kappa_is_written_with_its_n_and_grey_where_there_are_too_few_cases():
-    panel = read(GALLERY["readers.kappa"]()).panel
-    for row in KAPPA.itertuples():
-        column, line = dict(panel.across.labels)[row.first_title], dict(panel.upright.labels)[row.second_title]
-        inside = [word for word in panel.of("text") if abs(word.x - column) < 5 and abs(word.y - 3 - line) < 20]
-        cell = next(cell for cell in panel.of("rect") if cell.x <= column <= cell.x2 and cell.y <= line <= cell.y2)
-        if np.isnan(row.kappa):
-            assert [word.text for word in inside] == [str(row.n)]
-            assert cell.fill == OTHER.colour
-        else:
-            assert sorted(word.text for word in inside) == sorted([f"{row.kappa:.2f}", str(row.n)])
-    known = [cell for cell in panel.of("rect") if cell.fill != OTHER.colour]
-    assert luminance_order([cell.fill for cell in known])[0] < luminance_order([cell.fill for cell in known])[1]
-
-
-def test_disagreement_is_stacked_from_who_is_right_and_ordered_by_how_often():
-    picture = read(GALLERY["readers.disagreement"]())
-    panel = picture.panel
-    assert panel.upright.names == ["Ben", "Anna"]  # who has read nothing is left out
-    assert picture.legend == {"the reader is right": READER.colour, "the AI is right": AI.colour}
-    for row in AGAINST_AI[AGAINST_AI["n"] > 0].itertuples():
-        widths = {mark.colour: panel.across.value(mark.x2) - panel.across.value(mark.x)
-                  for mark in panel.of("rect") if panel.upright.name(mark.middle[1]) == row.title}  # fmt: skip
-        assert widths == near({READER.colour: row.reader_right / row.n, AI.colour: row.ai_right / row.n})
-        ends = [mark.x2 for mark in panel.of("rect") if panel.upright.name(mark.middle[1]) == row.title]
-        assert panel.across.value(max(ends)) == near(row.differ)
-    assert panel.across.title == "share of the reader's cases"
 
 
 # --------------------------------------------------------------------------------------------------------------- Map

@@ -1,4 +1,4 @@
-"""What the charts of results say, read from the picture and compared with the table they were drawn from."""
+"""What the charts of Risk, Robustness and Ablations say, read from the picture and compared with their tables."""
 
 from __future__ import annotations
 
@@ -9,23 +9,19 @@ from charts import Picture, read
 from gallery import (
     ACTIVE,
     BUDGETS,
-    BY_COHORT,
     EFFECTS,
     GALLERY,
     OBJECTIVE,
     PAIRED,
-    PLANE,
     RECALIBRATION,
     RESPLITS,
     RISK,
     RIVALS,
     RUN,
-    SHARES,
     TRANSFER,
-)  # fmt: skip
+)
 
-from mpd2.methods import NOT_DEPLOYABLE
-from mpd2.present.charts import overview, risk
+from mpd2.present.charts import risk
 from mpd2.present.charts.ablations import KINDS
 from mpd2.present.charts.kit.style import AI, OTHER, READER, ROUTER, mark_of
 from mpd2.study.definition import TARGETS
@@ -189,65 +185,8 @@ def test_risk_has_its_strata_across_and_cost_from_zero_upright():
     assert not without.of("area")
 
 
-@pytest.mark.parametrize("printed", [False, True])
-def test_the_tradeoff_shows_every_method_its_front_and_both_intervals_of_the_active_run(printed):
-    picture = read(overview.tradeoff(PLANE, ACTIVE, printed))
-    panel = picture.panel
-    filled = [dot for dot in panel.of("symbol") if not dot.is_hollow]
-    expected = PLANE[["cost_value", "score_value"]].itertuples(index=False)
-    assert panel.places(filled) == [pytest.approx(tuple(point), abs=1e-5) for point in expected]
-    marks = [tuple(mark_of(method, ACTIVE)) for method in PLANE["method"]]
-    assert [(dot.colour, dot.shape) for dot in filled] == marks
-    own = PLANE[PLANE["method"] == ACTIVE].iloc[0]
-    level, upright = (next(rule for rule in panel.of("rule") if (rule.x2 > rule.x) == flat) for flat in (True, False))
-    assert [panel.across.value(end) for end in (level.x, level.x2)] == near([own["cost_low"], own["cost_high"]])
-    assert [panel.upright.value(end) for end in (upright.y2, upright.y)] == near([own["score_low"], own["score_high"]])
-    hollow = [dot for dot in panel.of("symbol") if dot.is_hollow]
-    in_paper = PLANE.dropna(subset=["score_published", "cost_published"])
-    assert len(hollow) == (len(in_paper) if printed else 0)
-    assert {word.text for word in panel.of("text")} == {RUN, "AI only"}
-    [front] = panel.of("line")
-    on_front = PLANE[PLANE["on_front"]]
-    assert panel.curve(front)[0] == pytest.approx(
-        (on_front["cost_value"].min(), on_front["score_value"].min()), abs=1e-5
-    )
-    assert picture.panel.across.title == "total cost (less is better)"
-    assert picture.panel.upright.title == "F1 (more is better)"
-
-
-def test_differences_are_ordered_by_cost_with_the_undeployable_last():
-    picture = read(GALLERY["overview.differences"]())
-    apart = PAIRED.assign(apart=PAIRED["method"].isin(NOT_DEPLOYABLE)).sort_values(["apart", "difference"])
-    check_forest(picture, PAIRED, apart["title"].tolist(), "difference")
-    check_marks(picture, method_marks(PAIRED))
-    assert line_at_zero(picture) == pytest.approx(0, abs=1e-6)
-    assert picture.panel.across.title == "total cost, method less active run"
-
-
 def test_runs_stand_against_the_one_that_is_named():
     picture = read(GALLERY["runs.against"]())
     check_forest(picture, PAIRED, PAIRED["title"].tolist(), "difference")
     check_marks(picture, method_marks(PAIRED, active=""))
     assert picture.titles == [f"Difference in total cost to {RUN}"]
-
-
-def test_a_report_shows_each_cohort_in_its_own_panel():
-    picture = read(GALLERY["report.cohort_costs"](), None)
-    assert picture.headers == ["REFUGE", "ORIGA"]
-    for cohort, panel in zip(picture.headers, picture.panels, strict=True):
-        rows = BY_COHORT[BY_COHORT["cohort"] == cohort].set_index("title")
-        assert panel.values(panel.of("symbol")) == near(rows["value"].to_dict())
-        assert panel.spans(panel.of("rule")) == {name: pytest.approx((row["low"], row["high"]), abs=1e-5)
-                                                 for name, row in rows.iterrows()}  # fmt: skip
-        for dot in panel.of("symbol"):
-            method = rows.loc[panel.upright.name(dot.middle[1]), "method"]
-            assert (dot.colour, dot.shape) == mark_of(method, ACTIVE)
-
-
-def test_a_report_shows_who_reads_in_the_tables_order():
-    panel = read(GALLERY["report.reader_load"](), None).panel
-    assert panel.upright.names == SHARES["reader"].tolist()
-    spans = panel.spans(panel.of("rect"))
-    assert spans == {row.reader: pytest.approx((0, row.share), abs=1e-5) for row in SHARES.itertuples()}
-    assert {bar.colour for bar in panel.of("rect")} == {READER.colour}
-    assert panel.across.title == "share of all readings"

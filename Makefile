@@ -28,6 +28,7 @@ fuzz: $(VENV)/test.stamp  ## Try the properties on new random examples, ROUNDS=2
 
 lint: $(VENV)/test.stamp  ## Lint and check types
 	$(PY) -m ruff check .
+	$(VENV)/bin/biome ci --error-on-warnings --files-ignore-unknown=true --indent-style=space --line-width=120 mpd2/studio/static
 	$(VENV)/bin/lint-imports --no-logo
 	$(PY) -m mypy --num-workers 2
 

@@ -75,11 +75,13 @@ def ranked(about: Scenario, away: tuple[str, ...], routed: Costs) -> RankedCases
     return rank_cases(policy, there, run.rule, present, continuations and continuations.together())
 
 
+@cached
 def size(about: Scenario) -> int:
     """How many cases the slice has."""
     return len(about.slice(store.cohort()))
 
 
+@cached
 def own_share(about: Scenario) -> float:
     """The share of cases the run sends by default: everybody there, no limits, its own costs."""
     return day(about, DaySetting(store.run(about.run).costs)).share

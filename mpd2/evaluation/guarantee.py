@@ -130,13 +130,13 @@ def promise(calibration: Kept, judged: Kept, level: float) -> dict[str, Any]:
     kept, missed = (count[0] for count in calibration.all)
     place = int(laxest(limits_that_hold((kept, missed), level)))
     state = HOLDS if place != NO_LIMIT else TOO_FEW if kept.max() < needed else NONE_HOLDS
-    told: dict[str, Any] = {"level": level, "state": state, "n": len(calibration), "judged_n": len(judged)}
+    row: dict[str, Any] = {"level": level, "state": state, "n": len(calibration), "judged_n": len(judged)}
     if place == NO_LIMIT:
-        return told | dict.fromkeys(FOUND, np.nan)
+        return row | dict.fromkeys(FOUND, np.nan)
     later, later_missed = (int(count[0, place]) for count in judged.all)
     rate = later_missed / later if later else np.nan
-    found = (LIMITS[place], kept[place], missed[place], later, later_missed, rate, *wilson(later_missed, later))
-    return told | {name: float(value) for name, value in zip(FOUND, found, strict=True)}
+    values = (LIMITS[place], kept[place], missed[place], later, later_missed, rate, *wilson(later_missed, later))
+    return row | {name: float(value) for name, value in zip(FOUND, values, strict=True)}
 
 
 def redrawn(cases: int, calibration: int, checks: int, seed: int = 0) -> Floats:
@@ -154,23 +154,29 @@ def checked(pool: Kept, drawn: Floats, level: float) -> dict[str, float]:
     """
     counts, everything = pool.counts(drawn), pool.all
     place = laxest(limits_that_hold(counts, level))
-    found, at = place != NO_LIMIT, np.maximum(place, 0)
+    has_limit, at = place != NO_LIMIT, np.maximum(place, 0)
     kept, missed = (np.asarray(count[0, at]) for count in everything)
     rest, rest_missed = (
         np.maximum(total - part[np.arange(len(at)), at], 0) for total, part in zip((kept, missed), counts, strict=True)
     )
-    rates = rest_missed[found] / np.maximum(rest[found], 1)
+    rates = rest_missed[has_limit] / np.maximum(rest[has_limit], 1)
     return {
-        "found": float(found.mean()),
-        "broken": float((found & (missed > level * kept)).mean()),
-        "held_out": float(rates.mean()) if found.any() else np.nan,
+        "found": float(has_limit.mean()),
+        "broken": float((has_limit & (missed > level * kept)).mean()),
+        "held_out": float(rates.mean()) if has_limit.any() else np.nan,
     }
+
+
+def checked_promise(calibration: Kept, judged: Kept, level: float, drawn: Floats) -> dict[str, Any]:
+    """A `promise`, how it fares when `checked` on all cases `drawn` anew, [R, N], and the number of checks, R."""
+    pool = calibration.beside(judged)
+    return promise(calibration, judged, level) | checked(pool, drawn, level) | {"checks": len(drawn)}
 
 
 def guarantee(calibration: Evidence, judged: Evidence, checks: int) -> pd.DataFrame:
     """The promise of every method with a soft policy, in each cohort and for each level, and how it fares when checked.
 
-    Columns: method, title, cohort, among, what `promise` and `checked` tell, and checks; the pool is all cases given.
+    Columns: method, title, cohort, among, and those of `checked_promise`; the pool is all cases given.
     """
     rows = []
     for key in dict.fromkeys(calibration.cohort.sources.tolist()):
@@ -181,8 +187,6 @@ def guarantee(calibration: Evidence, judged: Evidence, checks: int) -> pd.DataFr
                 continue
             own = kept_cases(calibration, method, among).of(first)
             others = kept_cases(judged, method, among).of(then)
-            for level in LEVELS:
-                found = promise(own, others, level) | checked(own.beside(others), drawn, level)
-                about = {"method": method, "title": outcome.title, "cohort": key, "among": among}
-                rows.append(about | found | {"checks": checks})
+            about = {"method": method, "title": outcome.title, "cohort": key, "among": among}
+            rows += [about | checked_promise(own, others, level, drawn) for level in LEVELS]
     return pd.DataFrame(rows)

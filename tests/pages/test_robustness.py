@@ -2,10 +2,12 @@
 
 import json
 
+import pandas as pd
 import pytest
 
+from mpd2.core.files import ROOT
 from mpd2.core.text import NOTHING
-from mpd2.evaluation.guarantee import AMONG
+from mpd2.evaluation.guarantee import AMONG, HOLDS
 from mpd2.studio.shell import store
 
 
@@ -102,3 +104,26 @@ def test_what_is_missing_in_a_table_is_a_dash(promise):
     promised = promise.dataframe[0]
     assert promised.value["limit"].isna().any()
     assert promised.proto.placeholder == NOTHING
+
+
+@pytest.mark.parametrize("among", AMONG)
+@pytest.mark.parametrize("percent", [2, 5, 10])
+def test_how_often_a_promise_would_have_been_broken_is_counted_as_in_the_study(promise, percent, among):
+    promise.slider(key="level").set_value(percent)
+    promise.segmented_control(key="among").set_value(among).run()
+    names = {entry.key: entry.name for entry in store.cohort().manifest.cohorts}
+    table = pd.read_csv(ROOT / "data/tables/guarantee.csv")
+    rows = table[(table["method"] == "studio") & (table["level"] == percent / 100) & (table["among"] == among)]
+    counts = {
+        names[row.cohort]: f"{row.broken * row.checks:.0f} of {row.checks}" if row.state == HOLDS else NOTHING
+        for row in rows.itertuples()
+    }
+    assert promise.dataframe[0].value.set_index("cohort")["broken"].to_dict() == counts
+    assert set(counts.values()) != {NOTHING}
+
+
+def test_a_promise_is_about_patients_nobody_reads(promise):
+    promise.slider(key="level").set_value(5).run()
+    sentence = next(part.value for part in promise.markdown if part.value.startswith("At most 5 in 100"))
+    assert sentence.startswith("At most 5 in 100 unread patients have a glaucoma that is missed: this can be promised")
+    assert "share of glaucoma" not in promise.slider(key="level").help

@@ -12,7 +12,7 @@ from playwright.sync_api import Page, expect
 from visits import settled
 
 from mpd2.cli.bench.ui import PATIENCE, serving
-from mpd2.lab.jobs.folder import PLACE, Workshop, all_jobs
+from mpd2.lab.jobs.folder import PLACE, Order, Workshop, all_jobs
 
 PATIENT = 4000 * PATIENCE  # milliseconds; a worker is nice to everybody else
 
@@ -57,6 +57,28 @@ def test_train_watch_compare_activate(lab):
     expect(lab.get_by_role("heading", level=1, name="Overview", exact=True)).to_be_visible()
     expect(lab.get_by_text("From the browser on the test cases")).to_be_visible(timeout=PATIENT)
     assert re.search(r"run=own-[\d-]+-from-the-browser", settled(lab).url)
+
+
+def press_train(page: Page) -> Order:
+    """What is ordered by a press of the button; the job is cancelled."""
+    page.get_by_role("button", name="Train", exact=True).click()
+    expect(page.get_by_role("button", name="Cancel").first).to_be_visible(timeout=PATIENT)
+    order = all_jobs(Workshop.here())[-1].order
+    page.get_by_role("button", name="Cancel").first.click()
+    settled(page)
+    return order
+
+
+def test_seeds_typed_without_enter_are_those_trained(lab):
+    order_few(lab, 500)
+    lab.get_by_label("Seeds", exact=True).fill("3")
+    assert len(press_train(lab).configs) == 3
+
+
+def test_a_name_typed_without_enter_is_the_one_given(lab):
+    order_few(lab, 500)
+    lab.get_by_label("Name", exact=True).fill("Typed and pressed")
+    assert press_train(lab).title == "Typed and pressed"
 
 
 def test_a_cancelled_job_stops_at_once(lab):

@@ -117,6 +117,15 @@ def test_train_puts_a_job_into_the_queue_and_cancel_takes_it_out(retrain, worksh
     assert job not in all_jobs(workshop)
 
 
+def test_the_order_is_what_stands_on_the_page_at_the_press(retrain, workshop):
+    retrain.number_input(key="train:studio:seeds").set_value(2)  # typed, and the page not yet drawn again
+    retrain.text_input(key="train:studio:name").set_value("as typed")
+    press(retrain, "Train")
+    (job,) = [job for job in all_jobs(workshop) if job.status.state == "queued"]
+    assert (job.order.title, len(job.order.configs)) == ("as typed", 2)
+    queue.cancel(job, workshop)
+
+
 def test_a_job_that_died_leaves_its_reason_on_the_page(open_page, workshop):
     order = orders.training(wish("unlucky"), 1, store.DATA / "glaucoma.csv", store.cohort())
     job = queue.submit(order, workshop)
@@ -170,7 +179,7 @@ def test_a_grid_is_shown_cell_by_cell_and_a_cell_can_be_kept(grid, retrain, work
     cells = list(dict.fromkeys(grid.order.conditions))
     assert len(cells) == 8
     assert retrain.dataframe[1].value["Cell"].tolist() == cells
-    retrain.selectbox(key="grid-cell").set_value(cells[3]).run()
+    retrain.selectbox(key="grid-cell").set_value(cells[3])
     retrain.button(key="grid-keep").click().run()
     kept = next(run for run in store.own_runs() if run.title == f"tiny grid: {cells[3]}")
     run = load_run(workshop.runs / kept.name)
@@ -190,7 +199,7 @@ def test_a_study_is_shown_and_its_best_configuration_kept_as_a_preset(workshop, 
     assert not page.exception
     assert "3 trials completed" in said(page)
     assert "The best within its budget is trial" in said(page)
-    page.text_input(key="tune:tiny:preset").set_value("mine").run()
+    page.text_input(key="tune:tiny:preset").set_value("mine")
     page.button(key="tune_keep").click().run()
     assert not page.exception
     page = open_page("retrain")
@@ -213,7 +222,7 @@ def test_the_best_configuration_is_trained_again_at_a_press(workshop, open_page)
 
 def test_a_search_is_put_into_the_queue(workshop, open_page):
     page = open_page("retrain", lab="tune")
-    page.number_input(key="tune:trials").set_value(20).run()
+    page.number_input(key="tune:trials").set_value(20)
     page.button(key="tune_go").click().run()
     (job,) = [job for job in all_jobs(workshop) if job.status.state == "queued"]
     assert (job.order.search.study, job.order.search.trials) == ("studio", 20)
@@ -226,7 +235,7 @@ def test_a_deleted_run_that_was_active_gives_way_to_the_usual_one(workshop, open
     page = open_page("retrain", run=f"own-{job.name}")
     assert page.session_state["run"] == f"own-{job.name}"
     page.button(key=f"show:{job.name}").click().run()
-    page.text_input(key=f"title:own-{job.name}").set_value("renamed").run()
+    page.text_input(key=f"title:own-{job.name}").set_value("renamed")
     page.button(key=f"rename:own-{job.name}").click().run()
     assert store.run_title(f"own-{job.name}") == "renamed"
     page.button(key=f"delete:own-{job.name}").click().run()

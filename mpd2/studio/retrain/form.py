@@ -186,8 +186,10 @@ def _go(order: Order, wish: orders.Wish) -> None:
     seconds = orders.estimated_seconds(order.configs, jobs)
     routers = "1 router" if len(order.configs) == 1 else f"{len(order.configs)} routers"
     left, right = st.columns([1, 4], vertical_alignment="center")
-    left.button("Train", type="primary", icon=":material/model_training:", key="retrain_go", on_click=submit,
-                args=(order,), help=texts.TRAIN_HELP, width="stretch")  # fmt: skip
+    # Not a callback: its arguments would be of the run before, without what was typed last.
+    if left.button("Train", type="primary", icon=":material/model_training:", key="retrain_go", help=texts.TRAIN_HELP,
+                   width="stretch"):  # fmt: skip
+        submit(order)
     right.caption(
         f"**{order.title}** · {routers}, {order.steps} epochs at most: about {in_minutes(seconds)} on "
         f"{describe_devices(crew.threads())} · changed: {form_fields.changes_in_words(wish.changes)}"

@@ -93,9 +93,8 @@ def actions(name: str, about: Scenario) -> None:
                   on_click=_activate, args=(name,), disabled=active, icon=":material/check:",
                   type="primary")  # fmt: skip
         with st.popover("Name", icon=":material/edit:"):
-            title = st.text_input("Name", store.run_title(name), key=f"title:{name}", max_chars=LONGEST,
-                                  help=texts.NAME)  # fmt: skip
-            st.button("Keep under this name", key=f"rename:{name}", on_click=_rename, args=(name, title))
+            st.text_input("Name", store.run_title(name), key=f"title:{name}", max_chars=LONGEST, help=texts.NAME)
+            st.button("Keep under this name", key=f"rename:{name}", on_click=_rename, args=(name,))
         st.download_button("Export", partial(own_runs.zipped, folder, place), f"{folder}.zip", "application/zip",
                            key=f"export:{name}", on_click="ignore", icon=":material/archive:",
                            help="The run's folder, for `python -m mpd2 evaluate` and `route`")  # fmt: skip
@@ -118,9 +117,9 @@ def draw_grid(name: str, about: Scenario) -> None:
     method_table.wide_table(rows, table, columns, key="grid-levels", active=str(rows["method"].iloc[0]), head="Cell",
                            roomy=True, alt_text="Every cell of the grid, a column for each figure")  # fmt: skip
     st.caption(f"Student's 95{GAP}% intervals of the mean over {rows['n'].max()} seeds, on {judged.split} cases.")
-    cell = st.selectbox("Cell", list(rows["method"].unique()), key="grid-cell", width=420)
+    st.selectbox("Cell", list(rows["method"].unique()), key="grid-cell", width=420)
     with st.container(horizontal=True):
-        st.button("Keep this cell as a run of its own", key="grid-keep", on_click=_keep_cell, args=(name, cell),
+        st.button("Keep this cell as a run of its own", key="grid-keep", on_click=_keep_cell, args=(name,),
                   icon=":material/bookmark_add:")  # fmt: skip
         with st.popover("Delete the grid", icon=":material/delete:"):
             st.button("Delete it", key=f"delete:{name}", on_click=_delete, args=(name,), type="primary")
@@ -195,7 +194,9 @@ def _activate(name: str) -> None:
     st.session_state[frame.RUN] = name
 
 
-def _rename(name: str, title: str) -> None:
+def _rename(name: str) -> None:
+    """Call it what stands in the field at the press."""
+    title = st.session_state[f"title:{name}"]
     taken = {store.run_title(other) for other in store.run_names() if other != name}
     try:
         own_runs.rename(name.removeprefix(store.OWN), title, Workshop.here(), taken)
@@ -210,7 +211,9 @@ def _delete(name: str) -> None:
         st.toast(str(error), icon=":material/error:")
 
 
-def _keep_cell(name: str, cell: str) -> None:
+def _keep_cell(name: str) -> None:
+    """Make the cell chosen at the press a run."""
+    cell = st.session_state["grid-cell"]
     run, taken = store.run(name), {store.run_title(other) for other in store.run_names()}
     title = own_runs.unique(f"{store.run_title(name)}: {cell}"[:LONGEST], taken)
     try:

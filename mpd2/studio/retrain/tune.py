@@ -71,8 +71,8 @@ def _form() -> None:
     except UserError as error:
         st.error(form_fields.in_words(str(error)), icon=":material/error:")
         return
-    st.button("Search", type="primary", icon=":material/travel_explore:", key="tune_go", on_click=form.submit,
-              args=(order,), help=texts.TRAIN_HELP)  # fmt: skip
+    if st.button("Search", type="primary", icon=":material/travel_explore:", key="tune_go", help=texts.TRAIN_HELP):
+        form.submit(order)
 
 
 def _study(name: str, place: Workshop) -> None:
@@ -107,12 +107,12 @@ def _best(study: Study, its_plan: SearchPlan, trials: pd.DataFrame, place: Works
     st.markdown(f"**The best within its budget is trial {best.number}, score {decimal(row['Score'], 4)}:** {told}")
     config = trial_config(best, its_plan).but(training__epochs=Config().training.epochs)
     left, right = st.columns([2, 3], vertical_alignment="bottom")
-    name = left.text_input("Preset", f"{study.study_name}-best", key=f"tune:{study.study_name}:preset",
-                           max_chars=LONGEST)  # fmt: skip
+    field = f"tune:{study.study_name}:preset"
+    left.text_input("Preset", f"{study.study_name}-best", key=field, max_chars=LONGEST)
     with right, st.container(horizontal=True):
-        st.button("Keep as a preset", key="tune_keep", on_click=_keep, args=(config, name, place, False),
+        st.button("Keep as a preset", key="tune_keep", on_click=_keep, args=(config, field, place, False),
                   help=texts.PRESET, icon=":material/bookmark_add:")  # fmt: skip
-        st.button("Keep and train", key="tune_train", on_click=_keep, args=(config, name, place, True),
+        st.button("Keep and train", key="tune_train", on_click=_keep, args=(config, field, place, True),
                   help=texts.PRESET_TRAINED, icon=":material/model_training:")  # fmt: skip
 
 
@@ -139,10 +139,10 @@ def _chart(name: str, figure: Drawing, table: pd.DataFrame, alt_text: str) -> No
     widgets.chart(figure, table=table, key=f"tune-{name}", alt_text=alt_text)
 
 
-def _keep(config: Config, name: str, place: Workshop, train: bool) -> None:
-    """Keep the configuration as a preset and, if that is wished, train it."""
+def _keep(config: Config, field: str, place: Workshop, train: bool) -> None:
+    """Keep the configuration as a preset, named as the field says at the press, and, if that is wished, train it."""
     try:
-        kept = keep_preset(config, name, place)
+        kept = keep_preset(config, st.session_state[field], place)
     except UserError as error:
         st.toast(str(error), icon=":material/error:")
         return

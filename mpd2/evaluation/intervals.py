@@ -51,6 +51,11 @@ class Estimate:
         return Estimate(self.value - other.value, self.low - other.high, self.high - other.low)
 
     def __str__(self) -> str:
+        """A difference and its interval, in plain text.
+
+        >>> print(Estimate(-0.035, -0.051, 0.017), Estimate(0.0001, -0.0004, 0.3))
+        -0.035 [-0.051, +0.017] +0.000 [+0.000, +0.300]
+        """
         if np.isnan(self.value):
             return "–"
         value, low, high = (round(part, 3) + 0.0 for part in (self.value, self.low, self.high))  # no negative zero

@@ -172,3 +172,89 @@ def test_the_text_says_what_the_tables_say() -> None:
     assert tables.compared == ["ai", "mao", "keswani"]
     wins = tiny_tables()["wins"].set_index("method").loc[PAPER_RUN]
     assert f"Ahead in {wins['wins']} of 12 pairings" in claims.beats_every_reader(tables, PAPER_RUN).text
+
+
+# ---------------------------------------------------------------------------------- in words, from numbers put by hand
+
+
+TITLES = {PAPER_RUN: "MPD²", "ai": "AI", "mao": "Mao", "verma": "Verma"}
+
+
+def by_hand(**frames: pd.DataFrame) -> StudyTables:
+    """A router that costs 0.2 at an F1 of 0.8, and three methods that the paper compares it with."""
+    overall = pd.DataFrame(
+        [(name, title, metric, value, 0.5)
+         for name, title in TITLES.items()
+         for metric, value in {"TotalCost": 0.2, "F1": 0.8, "MCC": 0.7}.items()],
+        columns=["method", "title", "metric", "value", "published"],
+    )  # fmt: skip
+    return StudyTables({"overall": overall.assign(low=0.0, high=1.0), **frames}, few_cases().manifest)
+
+
+def paired(**apart: dict[str, tuple[float, float, float]]) -> pd.DataFrame:
+    """What each method has more than the router, by metric: value, low and high."""
+    rows = [(PAPER_RUN, name, metric, *ends) for metric, each in apart.items() for name, ends in each.items()]
+    return pd.DataFrame(rows, columns=["reference", "method", "metric", "difference", "low", "high"])
+
+
+def test_a_method_that_differs_within_chance_is_neither_cheaper_nor_dearer() -> None:
+    apart = {"ai": (0.1, 0.05, 0.2), "mao": (0.1, 0.0, 0.2), "verma": (-0.1, -0.2, -0.05)}
+    finding = claims.cheapest(by_hand(paired=paired(TotalCost=apart)), PAPER_RUN)
+    assert finding.text == (
+        "TotalCost 0.200, rank 2 of 4. Beyond chance cheaper than AI; beyond chance dearer than Verma; not to be told "
+        "from Mao."
+    )
+    assert finding.verdict == FAILS
+
+
+def test_a_method_that_costs_as_much_is_not_beaten() -> None:
+    apart = {"ai": (0.1, 0.05, 0.2), "mao": (0.0, 0.0, 0.0), "verma": (0.1, 0.05, 0.2)}
+    finding = claims.cheapest(by_hand(paired=paired(TotalCost=apart)), PAPER_RUN)
+    assert finding.verdict == HARDLY
+    assert finding.text.endswith("Beyond chance cheaper than AI and Verma; not to be told from Mao.")
+    assert "rank 1 of 4" in finding.text  # nobody is before it
+
+
+def test_a_margin_that_touches_0_is_within_chance() -> None:
+    assert verdict([Estimate(0.1, 0.0, 0.2)]) == RATHER
+    assert verdict([Estimate(0.0, 0.0, 0.1)]) == HARDLY
+    assert verdict([Estimate(-0.1, -0.2, 0.0)]) == HARDLY
+
+
+def test_who_is_better_in_both_is_named_and_nobody_else() -> None:
+    cost = {"ai": (-0.1, -0.2, -0.05), "mao": (-0.1, -0.2, -0.05), "verma": (0.1, 0.05, 0.2)}
+    score = {"ai": (-0.1, -0.2, -0.05), "mao": (0.1, 0.05, 0.2), "verma": (0.1, 0.05, 0.2)}
+    plane = pd.DataFrame({"score": ["F1", "MCC"], "cost": "TotalCost", "method": PAPER_RUN, "on_front": [True, False]})
+    tables = by_hand(
+        paired=paired(TotalCost=cost, F1=score, MCC=dict.fromkeys(score, (-0.1, -0.2, -0.05))),
+        tradeoff=plane.assign(front_share=[0.9, 0.25]),
+    )
+    finding = claims.undominated(tables, PAPER_RUN)
+    assert finding.verdict == FAILS
+    assert finding.text == (
+        "Better in F1 and total cost at once: Mao; among all methods that can be deployed, ours included, it is on the "
+        "front (on it in 90% of resamples); better in MCC and total cost at once: nobody; among all methods that can "
+        "be deployed, ours included, it is behind the front (on it in 25% of resamples)."
+    )
+
+
+def test_the_share_sent_has_both_ends_of_its_interval() -> None:
+    ends = {"value": 0.95, "low": 0.925, "high": 0.975}
+    rows = pd.DataFrame([{"method": "clinical-only", "metric": "DeferHard", **ends}])
+    assert claims.clinical_cost_alone_defers(by_hand(objective=rows), PAPER_RUN).text == (
+        "With clinical cost alone 95.0% of cases go to a reader [92.5%, 97.5%]; nearly every case means 90%."
+    )
+
+
+def test_a_reader_with_the_same_f1_is_not_beaten() -> None:
+    gaps = pd.DataFrame(
+        [("R1", 0.1, 0.05, 0.2), ("R2", 0.0, -0.1, 0.1), ("R3", 0.1, 0.0, 0.2)],
+        columns=["reader_title", "difference", "low", "high"],
+    ).assign(method=PAPER_RUN)
+    wins = pd.DataFrame({"method": [PAPER_RUN], "wins": 2, "n": 3, "low": 1.0, "high": 3.0, "wins_all": 0.3})
+    finding = claims.beats_every_reader(by_hand(gaps=gaps, wins=wins), PAPER_RUN)
+    assert finding.verdict == HARDLY
+    assert finding.text == (
+        "Ahead in 2 of 3 pairings, beyond chance in 1, and not ahead of R2; resampled, in 1 to 3, and in all 3 in 30% "
+        "of resamples."
+    )

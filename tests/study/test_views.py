@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 from tiny_study import few_cases, tiny_tables
 
 from mpd2.core.text import NOTHING, brief
 from mpd2.study.catalogue import TABLES
+from mpd2.study.definition import ROUTERS
 from mpd2.study.tables import StudyTables
 from mpd2.study.views import PRINTED, VIEWS, view
 
@@ -56,3 +58,19 @@ def test_the_curve_begins_with_the_ai_unless_recalibrated_and_ends_where_all_are
     assert all(row[1] == brief(alone) for title, row in rows.items() if title != "method")
     always = tables()["deferral"].query("metric == 'TotalCost' and method == 'mao'")["value"].iloc[-1]
     assert rows["Mao two-stage"][-2] == brief(always)
+
+
+def test_wins_are_counted_resampled_and_told_how_often_all_are_won() -> None:
+    rows = pd.DataFrame([{"title": "Mao", "wins": 3, "n": 4, "low": 1.0, "high": 4.0, "wins_all": 0.25}])
+    assert view("wins", StudyTables({"wins": rows}, few_cases().manifest))[1] == ["Mao", "3 of 4", "1 to 4", "25%"]
+
+
+def test_a_gap_has_the_f1_of_both_and_both_ends_of_their_difference() -> None:
+    reader = {"reader_title": "R1", "n": 40, "reader_f1": 0.5, "low": -0.1, "high": 0.4}
+    rows = [
+        reader | {"method": router, "title": router, "method_f1": 0.5 + gap, "difference": gap}
+        for router, gap in zip(ROUTERS, (0.25, -0.05), strict=True)
+    ]
+    shown = view("gaps", StudyTables({"gaps": pd.DataFrame(rows)}, few_cases().manifest))
+    gaps = ["0.750", "+0.250 [-0.100, +0.400]", "0.450", "-0.050 [-0.100, +0.400]"]
+    assert shown[1] == ["R1", "40", "0.500", *gaps]

@@ -65,6 +65,16 @@ def test_more_of_what_readers_do_is_cheaper_to_leave_out_but_never_a_merit() -> 
     }  # fmt: skip
 
 
+def test_an_even_load_is_better_than_a_single_busy_reader_by_every_metric_of_the_load() -> None:
+    even, single = (collapse(asked(load), 4).iloc[0] for load in ((2, 2, 2, 2), (8, 0, 0, 0)))
+    columns = ["Top1", "Top2", "EntropyCollapse", "NEff", "Gini"]
+    assert all(METRICS[name].merit * (even[name] - single[name]) > 0 for name in columns)
+    shares = np.array([[[0.25] * 4], [[1.0, 0.0, 0.0, 0.0]]])  # [2, 1, 4]
+    rows = soft_load(Policy(np.ones((2, 1)), shares, np.ones((1, 4), bool)))
+    columns = ["HHI", "LoadCV", "DeadFrac", "EffExp", "Entropy"]
+    assert all(METRICS[name].merit * (rows[name][0] - rows[name][1]) > 0 for name in columns)
+
+
 def ai_only(cohort: Cohort) -> Decisions:
     return Decisions(np.full((len(cohort), 1), NOBODY), cohort.ai_label)
 

@@ -177,7 +177,11 @@ def test_where_reader_and_ai_differ_exactly_one_is_right(cohort: Cohort) -> None
 
 def test_a_reader_who_knows_the_truth_is_always_right_against_the_ai(val: Cohort) -> None:
     words = np.where(val.available, val.truth[:, None], UNKNOWN)
-    assert readers.against_ai(replace(val, decisions=words))["reader_right_share"].eq(1).all()
+    rows = readers.against_ai(replace(val, decisions=words))
+    assert rows["reader_right_share"].eq(1).all()
+    wrong = ((val.ai_label != val.truth)[:, None] & val.available).sum(0)
+    assert rows["reader_right"].tolist() == wrong.tolist()
+    assert rows["ai_right"].eq(0).all()
 
 
 def test_cases_without_a_truth_do_not_count(val: Cohort) -> None:

@@ -79,7 +79,8 @@ NOW, BEFORE = (
 )
 OPTIMUM = (0.45, "optimum of the val cases")
 PLACES = pa.table({
-    "name": ["Ben", "Anna", "Chi"], "now": [30, 12, 0], "before": [21, 17, 4], "at_most": [36.0, np.nan, 8.0],
+    "name": ["Ben", "Anna", "Chi"], "now": [30, 12, 0], "before": [21, 17, 4], "capacity": [36.0, np.nan, 8.0],
+    "now_a_day": [10.0, 4.0, 0.0], "before_a_day": [7.0, 5.7, 1.3], "capacity_a_day": [12.0, np.nan, 2.7],
     "here": [True, True, False],
 })  # fmt: skip
 
@@ -192,7 +193,7 @@ GALLERY: dict[str, Callable[[], Drawing]] = {
     "budget.cost_curve": lambda: budget.at(
         budget.cost_curve(CURVE, OPTIMUM, TRAINED), {budget.NOW: (0.35, NOW), budget.BEFORE: (0.6, BEFORE)}
     ),
-    "budget.load": lambda: budget.load(PLACES, 40),
+    "budget.load": lambda: budget.load(PLACES, 40, 300),
     "case.eye": lambda: case.eye(case.eye_frame(0.8, 0.5)),
     "case.policy_bars": lambda: case.policy_bars(ACTIONS, ORIGINAL),
     "case.input_ranges": lambda: case.input_ranges(RANGES),

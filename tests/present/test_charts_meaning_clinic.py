@@ -89,11 +89,11 @@ def test_the_load_has_a_bar_now_a_tick_before_and_a_tick_for_the_places():
     bars = of_colour(panel.of("rect"), READER.colour)
     assert panel.spans(bars) == {name: near((0, now)) for name, now in rows["now"].items()}
     assert panel.values(of_colour(panel.of("rect"), OTHER.colour)) == near(rows["before"].astype(float).to_dict())
-    assert panel.values(of_colour(panel.of("rect"), ALARM.colour)) == near(rows["at_most"].dropna().to_dict())
+    assert panel.values(of_colour(panel.of("rect"), ALARM.colour)) == near(rows["capacity"].dropna().to_dict())
     [away] = panel.of("text")
     assert (away.text, panel.upright.name(away.y)) == ("away", "Chi")
     assert panel.across.value(panel.width) == near(40)
-    assert panel.across.title == "readings"
+    assert panel.across.title == "readings (n = 300 cases)"
 
 
 # -------------------------------------------------------------------------------------------------------------- Case

@@ -9,7 +9,7 @@ from mpd2.core.text import percent
 from mpd2.evaluation.metrics import label_of
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.forest import forest
-from mpd2.present.charts.kit.style import OTHER, ROUTER, AltairChart, with_marks
+from mpd2.present.charts.kit.style import OTHER, ROUTER, AltairChart, with_interval, with_marks
 from mpd2.study.definition import ABLATIONS, CONDITIONS, TARGETS
 
 FULL, BUDGET = "full", "budget"  # the condition nothing is taken from, and the study of budgets
@@ -84,15 +84,15 @@ def budget_control(rows: pd.DataFrame) -> AltairChart:
     shape = alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds, range=[ROUTER.shape, OTHER.shape]))
     axis = alt.Axis(format="%")
     which = [alt.Tooltip("kind:N", title="deferral"), alt.Tooltip("target:Q", format=".0%")]
-    ours = [alt.Tooltip(f"{name}:Q", title=title, format=".1%") for name, title in
-            (("value", "realised"), ("low", "95 % from"), ("high", "to"))]  # fmt: skip
     layers = [
         line.encode(
             x="target:Q", y=alt.Y("value:Q", title="realised deferral", axis=axis, scale=alt.Scale(zero=False))
         ),
         base.mark_rule(strokeWidth=2).encode(y=alt.Y("low:Q", title="realised deferral"), y2="high:Q"),
         base.mark_point(filled=True, size=90, opacity=1).encode(
-            y="value:Q", shape=shape, tooltip=[*which, *ours, alt.Tooltip("n:Q", title="seeds")]
+            y="value:Q",
+            shape=shape,
+            tooltip=[*which, *with_interval("value", "realised", ".1%"), alt.Tooltip("n:Q", title="seeds")],
         ),
         base.mark_point(filled=False, size=110, strokeWidth=1.5).encode(
             y="published:Q",

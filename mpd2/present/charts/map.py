@@ -16,7 +16,7 @@ from mpd2.core.memo import cached_by_content
 from mpd2.evaluation.regions import AI
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.style import AI as AI_MARK
-from mpd2.present.charts.kit.style import ALARM, CATEGORIES, OTHER, READER, ROUTER, Mark
+from mpd2.present.charts.kit.style import ALARM, CATEGORIES, OTHER, READER, ROUTER, Mark, with_interval
 
 RIGHT_OR_WRONG = ((0.0, ALARM.colour), (0.5, "#B9B9B9"), (1.0, READER.colour))  # never white: points lie on any ground
 AMOUNT = ((0.0, "#3D6CB0"), (0.5, "#98978F"), (1.0, "#E0AC00"))  # lighter means more, to any eye and on any ground
@@ -46,7 +46,7 @@ PANELS: Mapping[str, tuple[Paint, Mark]] = {
     "ai": (Paint("AI right", "ai_wrong", flipped=True), AI_MARK),
     "readers": (Paint("Readers right", "readers_wrong", flipped=True), READER),
     "run": (Paint("Active run right", "wrong", flipped=True), ROUTER),
-    "defer": (Paint("Deferral mass d", "defer"), OTHER),
+    "defer": (Paint("Preference for a reader, d", "defer"), OTHER),
 }
 """The four panels, each drawn with the shape of whom it is about."""
 
@@ -72,20 +72,20 @@ PAINTS: Mapping[str, Paint] = {
 def four_panels(table: pd.DataFrame, picked: Collection[str] = ()) -> go.Figure:
     """Who is right where, and what is deferred: four maps that move together. `table`: `regions.cases` with x and y."""
     titles = [paint.title for paint, _ in PANELS.values()]
-    figure = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.03, vertical_spacing=0.09)
-    figure.update_annotations(font={"size": 13, "color": INK}, bgcolor=PAPER)
+    chart = make_subplots(2, 2, subplot_titles=titles, horizontal_spacing=0.03, vertical_spacing=0.09)
+    chart.update_annotations(font={"size": 13, "color": INK}, bgcolor=PAPER)
     for position, (paint, mark) in enumerate(PANELS.values()):
         axis = "coloraxis" if paint.flipped else "coloraxis2"
         cases = table[table[paint.column].notna()]
         row, column = divmod(position, 2)
-        figure.add_trace(_amounts(cases, paint, mark, axis, picked, size=5), row + 1, column + 1)
-    figure.update_layout(
+        chart.add_trace(_amounts(cases, paint, mark, axis, picked, size=5), row + 1, column + 1)
+    chart.update_layout(
         coloraxis=_scale(RIGHT_OR_WRONG, JUDGED, {"len": 0.48, "y": 0.77}),
         coloraxis2=_scale(AMOUNT, LEANING, {"len": 0.48, "y": 0.23}),
     )
-    figure.update_xaxes(matches="x")
-    figure.update_yaxes(matches="y")
-    return _finished(figure, height=HEIGHT)
+    chart.update_xaxes(matches="x")
+    chart.update_yaxes(matches="y")
+    return _finished(chart, height=HEIGHT)
 
 
 @cached_by_content
@@ -93,17 +93,17 @@ def one_panel(table: pd.DataFrame, name: str, picked: Collection[str] = ()) -> g
     """One large map, coloured by one of PAINTS."""
     paint = PAINTS[name]
     cases = table[table[paint.column].notna()]
-    figure = go.Figure()
+    chart = go.Figure()
     if isinstance(cases[paint.column].dtype, pd.CategoricalDtype):
         for kind, mark in kinds(cases[paint.column].cat.categories, name).items():
-            figure.add_trace(_kind(cases[cases[paint.column] == kind], kind, mark, picked))
+            chart.add_trace(_kind(cases[cases[paint.column] == kind], kind, mark, picked))
     else:
         mark = PANELS[name][1] if name in PANELS else OTHER
         ends = None if name not in PANELS else JUDGED if paint.flipped else LEANING
-        figure.add_trace(_amounts(cases, paint, mark, "coloraxis", picked, size=8))
-        figure.update_layout(coloraxis=_scale(RIGHT_OR_WRONG if paint.flipped else AMOUNT, ends, {"len": 0.9}))
-    figure.update_layout(title=f"{paint.title} (n = {len(cases)})")
-    return _finished(figure, height=HEIGHT)
+        chart.add_trace(_amounts(cases, paint, mark, "coloraxis", picked, size=8))
+        chart.update_layout(coloraxis=_scale(RIGHT_OR_WRONG if paint.flipped else AMOUNT, ends, {"len": 0.9}))
+    chart.update_layout(title=f"{paint.title} (n = {len(cases)})")
+    return _finished(chart, height=HEIGHT)
 
 
 def kinds(names: Iterable[str], paint: str) -> dict[str, Mark]:
@@ -136,9 +136,7 @@ def region_mix(mix: pd.DataFrame) -> alt.LayerChart:
         tooltip=[
             alt.Tooltip("reader:N"),
             alt.Tooltip("where:N"),
-            alt.Tooltip("share:Q", title="share of readings", format=".1%"),
-            alt.Tooltip("low:Q", title="95 % from", format=".1%"),
-            alt.Tooltip("high:Q", title="to", format=".1%"),
+            *with_interval("share", "share of readings", ".1%"),
             alt.Tooltip("readings:Q", title="readings", format=".1f"),
         ],
     )
@@ -207,11 +205,11 @@ def _scale(colours: Any, ends: tuple[str, str] | None, bar: Mapping[str, Any]) -
     return {"colorscale": colours, "colorbar": {**colorbar, "tickvals": [0, 1], "ticktext": ends}, "cmin": 0, "cmax": 1}
 
 
-def _finished(figure: go.Figure, height: int) -> go.Figure:
+def _finished(chart: go.Figure, height: int) -> go.Figure:
     """Without axes, for only nearness has a meaning; a drag draws a box."""
-    figure.update_xaxes(visible=False)
-    figure.update_yaxes(visible=False)
-    return figure.update_layout(
+    chart.update_xaxes(visible=False)
+    chart.update_yaxes(visible=False)
+    return chart.update_layout(
         height=height,
         dragmode="select",
         margin={"l": 0, "r": 0, "t": 36, "b": 0},

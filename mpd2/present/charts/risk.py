@@ -8,7 +8,7 @@ import pandas as pd
 from mpd2.core.text import decimal, interval
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.labels import spread
-from mpd2.present.charts.kit.style import OTHER, AltairChart, mark_of, method_scales
+from mpd2.present.charts.kit.style import OTHER, AltairChart, mark_of, method_scales, with_interval
 
 PICKED = "point"  # the selection: one method in one stratum
 HEIGHT = 365
@@ -55,9 +55,7 @@ def risk_curves(rows: pd.DataFrame, active: str, signal: str, bands: bool = True
             tooltip=[
                 alt.Tooltip("title:N", title="method"),
                 alt.Tooltip("stratum:Q", title="stratum"),
-                alt.Tooltip("value:Q", title="clinical cost", format=".3f"),
-                alt.Tooltip("low:Q", title="95 % from", format=".3f"),
-                alt.Tooltip("high:Q", title="to", format=".3f"),
+                *with_interval("value", "clinical cost"),
                 alt.Tooltip("n:Q", title="cases"),
             ],
         )

@@ -9,7 +9,7 @@ from mpd2.evaluation.metrics import label_of
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.forest import cut, forest
 from mpd2.present.charts.kit.style import AI as AI_MARK
-from mpd2.present.charts.kit.style import CATEGORIES, AltairChart, heading, with_method_marks
+from mpd2.present.charts.kit.style import CATEGORIES, AltairChart, heading, with_interval, with_method_marks
 from mpd2.study.resplits import AI
 
 HEIGHT = 340
@@ -49,7 +49,7 @@ def recalibration(rows: pd.DataFrame, cohort: str) -> AltairChart:
 
     `rows`: the table of recalibration, one cohort.
     """
-    rows, said, _ = cut(rows, COST)
+    rows, note, _ = cut(rows, COST)
     learned, alone = rows[rows["method"] != AI], rows[rows["method"] == AI]
     titles = learned["title"].drop_duplicates().tolist()
     ticks = sorted(rows["local"].unique().tolist())
@@ -66,9 +66,7 @@ def recalibration(rows: pd.DataFrame, cohort: str) -> AltairChart:
     tooltip = [
         alt.Tooltip("title:N", title="method"),
         alt.Tooltip("local:Q", title="local cases"),
-        alt.Tooltip("value:Q", title="total cost", format=".3f"),
-        alt.Tooltip("low:Q", title="95 % from", format=".3f"),
-        alt.Tooltip("high:Q", title="to", format=".3f"),
+        *with_interval("value", "total cost"),
         alt.Tooltip("less_none:Q", title="less than with none", format="+.3f"),
         alt.Tooltip("n:Q", title="draws"),
     ]
@@ -83,7 +81,7 @@ def recalibration(rows: pd.DataFrame, cohort: str) -> AltairChart:
             tooltip=tooltip,
         ),
     )
-    title = heading(f"Total cost in {cohort}; dashed: the AI alone", said)
+    title = heading(f"Total cost in {cohort}; dashed: the AI alone", note)
     return alt.layer(*layers).properties(title=title, height=HEIGHT)
 
 

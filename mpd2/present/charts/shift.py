@@ -7,7 +7,7 @@ import pandas as pd
 
 from mpd2.evaluation.shift import CLEAR
 from mpd2.present.charts.kit.drawing import drawn_once
-from mpd2.present.charts.kit.style import CATEGORIES, OTHER
+from mpd2.present.charts.kit.style import CATEGORIES, OTHER, with_interval
 
 YOURS, TRAINING = CATEGORIES[3], OTHER.colour
 HEIGHT = 380
@@ -24,9 +24,7 @@ def differences(rows: pd.DataFrame) -> alt.LayerChart:
             alt.Tooltip("title:N", title="input"),
             alt.Tooltip("mean:Q", title="your mean", format=".3f"),
             alt.Tooltip("training_mean:Q", title="training mean", format=".3f"),
-            alt.Tooltip("difference:Q", title="difference in standard deviations", format="+.2f"),
-            alt.Tooltip("low:Q", title="95 % from", format="+.2f"),
-            alt.Tooltip("high:Q", title="to", format="+.2f"),
+            *with_interval("difference", "difference in standard deviations", "+.2f"),
             alt.Tooltip("distance:Q", title="Kolmogorov-Smirnov distance", format=".2f"),
             alt.Tooltip("by_chance:Q", title="by chance up to", format=".2f"),
             alt.Tooltip("outside:Q", title="outside the range of training", format=".1%"),

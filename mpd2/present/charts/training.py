@@ -47,7 +47,7 @@ def deferral(rows: pd.DataFrame, target: float | None) -> AltairChart:
 @drawn_once
 def multiplier(rows: pd.DataFrame) -> AltairChart:
     """The budget's multiplier λ."""
-    return _together(_curves(rows, MULTIPLIER, "λ", "multiplier"), "Pressure of the budget, λ")
+    return _together(_curves(rows, MULTIPLIER, "λ", "multiplier"), "Multiplier of the budget, λ")
 
 
 @drawn_once
@@ -77,7 +77,7 @@ def load(rows: pd.DataFrame) -> AltairChart:
                             legend=alt.Legend(format="%", orient="top", gradientLength=160)),
             tooltip=["reader:N", "epoch:Q", alt.Tooltip("value:Q", title="share", format=".1%")],
         )
-        .properties(title="Who gets the load, val", height=max(HEIGHT, ROW * len(last) + AROUND))
+        .properties(title="Each reader's share of the workload, val", height=max(HEIGHT, ROW * len(last) + AROUND))
     )  # fmt: skip
 
 

@@ -18,8 +18,8 @@ def history(rows: pd.DataFrame) -> AltairChart:
     """Score of each trial and the best so far. `rows`: as `tuning.tables.history` gives them."""
     base = alt.Chart(rows).encode(x=alt.X("trial:Q", title="trial", axis=alt.Axis(tickMinStep=1)))
     y = alt.Y("Score:Q", title="score, val (less is better)", scale=alt.Scale(zero=False))
-    told = ["trial:Q", alt.Tooltip("Score:Q", format=".4f")]
-    dots = base.mark_point(filled=True, size=45, color=OTHER.colour, shape=OTHER.shape).encode(y=y, tooltip=told)
+    tooltip = ["trial:Q", alt.Tooltip("Score:Q", format=".4f")]
+    dots = base.mark_point(filled=True, size=45, color=OTHER.colour, shape=OTHER.shape).encode(y=y, tooltip=tooltip)
     best = base.mark_line(interpolate="step-after", color=ROUTER.colour, strokeWidth=2).encode(y="best:Q")
     return alt.layer(dots, best).properties(title="Every trial, and the best so far within its budget", height=HEIGHT)
 
@@ -29,7 +29,7 @@ def front(rows: pd.DataFrame, score: str, cost: str) -> AltairChart:
     """Trials by a score and a cost; those nobody beats in both stand out. `rows`: as `tuning.tables.front`."""
     x = alt.X(f"{cost}:Q", title=f"{label_of(cost)}, val (less is better)", scale=alt.Scale(zero=False, padding=15))
     y = alt.Y(f"{score}:Q", title=f"{label_of(score)}, val (more is better)", scale=alt.Scale(zero=False, padding=15))
-    told = ["trial:Q", *(alt.Tooltip(f"{name}:Q", format=".3f") for name in (score, cost, "Score"))]
+    tooltip = ["trial:Q", *(alt.Tooltip(f"{name}:Q", format=".3f") for name in (score, cost, "Score"))]
     base = alt.Chart(rows)
     line = base.transform_filter("datum.on_front").mark_line(
         interpolate="step-after", strokeDash=[4, 3], color=OTHER.colour
@@ -40,9 +40,9 @@ def front(rows: pd.DataFrame, score: str, cost: str) -> AltairChart:
         size=alt.condition("datum.on_front", alt.value(130), alt.value(60)),
         color=alt.condition("datum.on_front", alt.value(ROUTER.colour), alt.value(OTHER.colour)),
         shape=alt.condition("datum.on_front", alt.value(ROUTER.shape), alt.value(OTHER.shape)),
-        tooltip=told,
+        tooltip=tooltip,
     )
-    return alt.layer(line.encode(x=x, y=y), dots).properties(title="The front of all trials", height=HEIGHT)
+    return alt.layer(line.encode(x=x, y=y), dots).properties(title="Pareto front of all trials", height=HEIGHT)
 
 
 @drawn_once

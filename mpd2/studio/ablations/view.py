@@ -47,12 +47,12 @@ def draw() -> None:
         metric = link.one(st.selectbox, "Metric", changed, key=f"figure-{study}", default=FIRST[study],
                           format_func=label_of, width=260, label_visibility="collapsed")  # fmt: skip
     rows = charts.in_words(store.ablation(study), study)
-    found = of_study(study)
-    for place, (claim, finding) in zip(st.columns(len(found)), found, strict=True):
+    findings = of_study(study)
+    for place, (claim, finding) in zip(st.columns(len(findings)), findings, strict=True):
         colour, icon = BADGES[finding.verdict]
         place.markdown(f":{colour}-badge[{icon} {finding.verdict}] **{claim.statement}**")
     _charts(study, metric, rows, charts.effects_of(effects, study, metric))
-    for place, (_, finding) in zip(st.columns(len(found)), found, strict=True):
+    for place, (_, finding) in zip(st.columns(len(findings)), findings, strict=True):
         place.caption(in_words(finding.text))
     st.caption(texts.VERDICTS)
     st.markdown(texts.EXPLAINED[study])
@@ -62,8 +62,8 @@ def draw() -> None:
 
 def of_study(study: str) -> list[tuple[Claim, Finding]]:
     """What the paper says each term does, and whether it does so here."""
-    found = zip(OF_THE_OBJECTIVE, store.terms(), strict=True)
-    return [(claim, finding) for claim, finding in found if claim.check in CLAIMS[study]]
+    findings = zip(OF_THE_OBJECTIVE, store.terms(), strict=True)
+    return [(claim, finding) for claim, finding in findings if claim.check in CLAIMS[study]]
 
 
 def _charts(study: str, metric: str, rows: pd.DataFrame, effects: pd.DataFrame) -> None:

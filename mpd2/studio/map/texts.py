@@ -25,5 +25,5 @@ ALT = (
 )
 NO_REGION = "Drag a box or a lasso over the map to compare a region with the rest."
 FEW = ":material/warning: Fewer than {few} cases say little; look at the intervals."
-INTERVALS = "95 % intervals in brackets: Wilson's for rates, the bootstrap's for costs. pp: percentage points."
+INTERVALS = "95 % intervals in brackets: Wilson's for rates, the bootstrap's for costs."
 MIX = "Who reads the cases that are sent, mean over models. Lines are 95 % intervals (Wilson)."

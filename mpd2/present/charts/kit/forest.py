@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from mpd2.evaluation.metrics import METRICS
-from mpd2.present.charts.kit.style import OTHER, AltairChart, heading
+from mpd2.present.charts.kit.style import OTHER, AltairChart, heading, with_interval
 
 ROW, AROUND = 15, 90  # pixels of a row, and of title and axis
 FEWEST = 7  # rows there is room for, so that short charts side by side are alike
@@ -27,7 +27,7 @@ def forest(
     `zero` a line marks no difference. `hollow` is a column of other values to compare with, drawn hollow where there
     are any, and what they are.
     """
-    rows, said, bounded = cut(rows, metric) if metric else (rows, "", None)
+    rows, note, bounded = cut(rows, metric) if metric else (rows, "", None)
     base = alt.Chart(rows).encode(
         y=alt.Y("title:N", sort=rows["title"].tolist(), title=None), color=alt.Color("colour:N", scale=None)
     )
@@ -35,9 +35,7 @@ def forest(
     shape = alt.Shape("shape:N", scale=None)
     tooltip = [
         alt.Tooltip("title:N", title=" "),
-        alt.Tooltip("value:Q", title=axis, format=".3f"),
-        alt.Tooltip("low:Q", title="95 % from", format=".3f"),
-        alt.Tooltip("high:Q", title="to", format=".3f"),
+        *with_interval("value", axis),
         alt.Tooltip("n:Q", title="n"),
     ]
     layers = [alt.Chart(pd.DataFrame({"at": [0.0]})).mark_rule(color=OTHER.colour).encode(x="at:Q")] if zero else []
@@ -59,7 +57,7 @@ def forest(
                 ],
             )
         )
-    return alt.layer(*layers).properties(title=heading(title, said), height=ROW * max(len(rows), FEWEST) + AROUND)
+    return alt.layer(*layers).properties(title=heading(title, note), height=ROW * max(len(rows), FEWEST) + AROUND)
 
 
 def cut(rows: pd.DataFrame, metric: str) -> tuple[pd.DataFrame, str, alt.Scale | None]:
@@ -67,8 +65,8 @@ def cut(rows: pd.DataFrame, metric: str) -> tuple[pd.DataFrame, str, alt.Scale |
 
     Student's interval over a few resplits knows nothing of bounds and may reach below a cost of 0.
 
-    >>> rows, said, _ = cut(pd.DataFrame({"low": [-0.1, 0.2], "high": [0.3, 0.4]}), "TotalCost")
-    >>> rows["low"].tolist(), said
+    >>> rows, note, _ = cut(pd.DataFrame({"low": [-0.1, 0.2], "high": [0.3, 0.4]}), "TotalCost")
+    >>> rows["low"].tolist(), note
     ([0.0, 0.2], 'Intervals are cut at 0: total cost cannot be lower.')
     """
     lowest, highest = METRICS[metric].bounds
@@ -78,6 +76,6 @@ def cut(rows: pd.DataFrame, metric: str) -> tuple[pd.DataFrame, str, alt.Scale |
     if not ends:
         return rows, "", None
     places = " and ".join(f"{end:g}" for end in ends.values())
-    said = f"Intervals are cut at {places}: {METRICS[metric].label} cannot be {' or '.join(ends)}."
+    note = f"Intervals are cut at {places}: {METRICS[metric].label} cannot be {' or '.join(ends)}."
     first, last = (ends.get(word, alt.Undefined) for word in words)
-    return rows.assign(low=low, high=high), said, alt.Scale(zero=False, domainMin=first, domainMax=last)
+    return rows.assign(low=low, high=high), note, alt.Scale(zero=False, domainMin=first, domainMax=last)

@@ -14,11 +14,11 @@ WIDTH, HEIGHT, MARGIN = 120, 28, 4
 def sparkline(values: Sequence[float], place: float) -> str:
     """An SVG of values at even steps from 0 to 1, scaled to fill it, and a dot where the curve is at `place`.
 
-    Values that are not known are left out; with none at all there is nothing but the frame.
+    Missing values are left out; with none at all there is nothing but the frame.
     """
-    known = np.isfinite(values)
-    across = np.linspace(0, 1, len(values))[known]
-    up = np.asarray(values, float)[known]
+    finite = np.isfinite(values)
+    across = np.linspace(0, 1, len(values))[finite]
+    up = np.asarray(values, float)[finite]
     if not len(up):
         return _svg("")
     lowest, spread = up.min(), np.ptp(up) or 1.0

@@ -1,6 +1,6 @@
 """What all charts share: one palette, and how a method is drawn wherever it appears.
 
-The palette is colour-blind safe (Okabe and Ito), and nothing is told by colour alone.
+The palette is colour-blind safe (Okabe and Ito), and no meaning depends on colour alone.
 """
 
 from __future__ import annotations
@@ -55,6 +55,12 @@ CONFIG = {
 def heading(title: str, subtitle: str = "") -> alt.Title:
     """A chart's title, with a sentence below it if there is one."""
     return alt.Title(title, subtitle=subtitle) if subtitle else alt.Title(title)
+
+
+def with_interval(field: str, title: str, number: str = ".3f") -> list[alt.Tooltip]:
+    """A value and its 95 % interval, the columns low and high, beside the pointer."""
+    parts = ((field, title), ("low", "95 % from"), ("high", "to"))
+    return [alt.Tooltip(f"{name}:Q", title=words, format=number) for name, words in parts]
 
 
 def mark_of(method: str, active: str) -> Mark:

@@ -52,7 +52,7 @@ def trained(grid: bool) -> None:
         st.caption(texts.UNDER_TUNE)
         return
     name = f"{store.OWN}{job.name}"
-    if status.state == "done" and name in map(store.own_key, store.own_runs()):
+    if status.state == "done" and name in map(store.own_key, store.own_runs()) and not store.damage(name):
         (result.draw_grid if order.kind == "grid" else result.draw)(name, about)
         st.markdown("**How it was trained**")
     jobs.live(job)

@@ -50,6 +50,15 @@ class ErrorModel:
     scales: Floats  # [8]
     coefficients: Floats  # [1 + 2 M, P + 1] glaucoma; each reader's misses; each reader's false alarms
 
+    def check(self) -> None:
+        """Refuse arrays that no fit can have made."""
+        variables = self.means.shape[-1] if self.means.ndim else 0
+        features = variables + variables * (variables + 1) // 2  # P: the state, its squares and products
+        shaped = self.means.shape == self.scales.shape == (variables,) and self.coefficients.ndim == 2
+        finite = all(np.isfinite(part).all() for part in (self.means, self.scales, self.coefficients))
+        if not (shaped and self.coefficients.shape[1] == features + 1 and finite and (self.scales > 0).all()):
+            raise UserError("error model: found arrays that do not fit together; make the run anew")
+
     def predict(self, cohort: Cohort) -> ErrorRates:
         """The error probabilities of every action, whether or not a reader is available."""
         if len(self.coefficients) != 1 + 2 * cohort.readers:

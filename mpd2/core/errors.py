@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pydantic import ValidationError
+
 LISTED = 5  # further rows that a message names before "and 40 more"
+NAMED = 3  # entries of a file that a message names
 
 
 class UserError(Exception):
@@ -54,3 +57,12 @@ class TableError(UserError):
     def __init__(self, name: str, problems: Sequence[Problem]) -> None:
         super().__init__("\n".join(problem.sentence(name) for problem in problems))
         self.problems = tuple(problems)
+
+
+def invalid_entries(error: ValidationError) -> str:
+    """The first entries of a file that are not as they should be, and what is expected of each."""
+    problems = error.errors(include_url=False, include_context=False, include_input=False)
+    named = [
+        f"{'.'.join(map(str, problem['loc'][:NAMED])) or 'file'}: {problem['msg']}" for problem in problems[:NAMED]
+    ]
+    return "; ".join(named) + (f"; and {len(problems) - NAMED} more" if len(problems) > NAMED else "")

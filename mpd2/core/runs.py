@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal, Self
 
 import numpy as np
+import orjson
 import pandas as pd
 import pyarrow.parquet as pq
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, field_validator, model_validator
 from safetensors import SafetensorError
 from safetensors.numpy import load_file, save
 
 import mpd2
-from mpd2.core.cohort import Cohort
+from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import ErrorModel
-from mpd2.core.errors import UserError
+from mpd2.core.errors import UserError, invalid_entries
 from mpd2.core.files import digest, replacing, replacing_folder
-from mpd2.core.policy import NOBODY, RULES, Continuations, Decisions, Policy, Rule, apply_actions, choose
+from mpd2.core.policy import NOBODY, Continuations, Decisions, Policy, Rule, apply_actions, choose
 
 FORMAT = 1
 CONFIG, WEIGHTS, PREDICTIONS, HISTORY, METRICS = (
@@ -30,6 +33,65 @@ CONFIG, WEIGHTS, PREDICTIONS, HISTORY, METRICS = (
 KEPT, CONSULTED = "kept", "consulted_"  # names of columns
 FILES = (WEIGHTS, PREDICTIONS, HISTORY, METRICS)  # all that the configuration vouches for
 ERRORS = "errors.safetensors"  # how often everybody errs, where a run keeps it
+
+
+Name = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class Notes(BaseModel):
+    """What a run may say of itself beside its settings; a method may add notes of its own."""
+
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
+
+    title: Name | None = None  # as shown; the folder's name if there is none
+    kind: Literal["train", "grid"] = "train"  # the routers of a grid differ: it can only be looked at as a whole
+    changed_from: Name | None = None  # the run or preset it started from
+    changes: dict[str, JsonValue] = Field(default_factory=dict)  # settings that differ from there
+    conditions: tuple[Name, ...] = ()  # of a grid: the cell of each member
+    best_epoch: tuple[int, ...] = ()  # of each member
+    problems: tuple[str, ...] = ()  # members that had to be stopped
+    cohorts: tuple[str, ...] = ()  # keys of the cohorts it was fitted on, where the method knows them
+
+
+class RunDescription(BaseModel):
+    """The content of `config.json`: all that a run says of itself, and the digests of its other files."""
+
+    model_config = ConfigDict(frozen=True, allow_inf_nan=False)
+
+    format: Literal[1]
+    method: Name
+    rule: Rule
+    costs: Costs
+    readers: tuple[Name, ...] = Field(min_length=1)
+    fingerprint: Name
+    version: Name
+    created: Name  # date and time with its zone, as ISO 8601 writes them
+    notes: dict[str, JsonValue]
+    files: dict[Annotated[str, Field(pattern=r"^\w[\w.-]*$")], str]  # SHA-256 by name
+    settings: tuple[dict[str, JsonValue], ...] = Field(min_length=1)  # one a member
+
+    @property
+    def known_notes(self) -> Notes:
+        """The notes that every method shares."""
+        return Notes.model_validate(self.notes)
+
+    @field_validator("created")
+    @classmethod
+    def _is_a_time(cls, value: str) -> str:
+        if datetime.fromisoformat(value).tzinfo is None:
+            raise ValueError("expected a time with its zone")
+        return value
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        if any(type(member.get("seed")) is not int for member in self.settings):
+            raise ValueError("settings: expected a seed, a whole number, for each member")
+        if len(set(self.readers)) != len(self.readers) or len(self.costs.fees) != len(self.readers):
+            raise ValueError("readers: expected each once, and a fee for each")
+        notes, members = self.known_notes, len(self.settings)
+        if any(values and len(values) != members for values in (notes.conditions, notes.best_epoch)):
+            raise ValueError(f"notes: expected a condition and a best epoch for each of the {members} members, or none")
+        return self
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,63 +186,53 @@ def save_run(
 
 def load_run(folder: Path) -> Run:
     """Read a run back; a missing, foreign or damaged file is refused by name."""
-    config = read_config(folder)
-    for name in dict.fromkeys((*FILES, *config["files"])):
+    about = read_description(folder)
+    for name in dict.fromkeys((*FILES, *about.files)):
         if not (folder / name).is_file():
             raise UserError(f"{folder}: {name} is missing; the run is incomplete")
-        if digest(folder / name) != config["files"].get(name):
+        if digest(folder / name) != about.files.get(name):
             raise UserError(f"{folder / name}: damaged or changed since the run was written; make the run anew")
-    try:
-        return Run(
-            method=config["method"],
-            settings=tuple(config["settings"]),
-            arrays=load_file(folder / WEIGHTS),
-            rule=config["rule"],
-            costs=Costs(**{**config["costs"], "fees": tuple(config["costs"]["fees"])}),
-            readers=tuple(config["readers"]),
-            fingerprint=config["fingerprint"],
-            history=pd.read_parquet(folder / HISTORY),
-            notes=config["notes"],
-            version=config["version"],
-            created=config["created"],
-        )
-    except (SafetensorError, KeyError, TypeError) as error:
-        raise UserError(f"{folder}: not a run this version can read: {error}") from None
+    with _readable(folder):
+        arrays, history = load_file(folder / WEIGHTS), pd.read_parquet(folder / HISTORY)
+    return Run(
+        method=about.method,
+        settings=about.settings,
+        arrays=arrays,
+        rule=about.rule,
+        costs=about.costs,
+        readers=about.readers,
+        fingerprint=about.fingerprint,
+        history=history,
+        notes=about.notes,
+        version=about.version,
+        created=about.created,
+    )
 
 
-def read_config(folder: Path) -> dict[str, Any]:
+def read_description(folder: Path) -> RunDescription:
     """What a run says of itself, without its weights and predictions."""
-    path = folder / CONFIG
-    if not path.is_file():
-        raise UserError(f"{folder}: there is no run here (no {CONFIG})")
+    config = _read_config(folder)
     try:
-        config = json.loads(path.read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise UserError(f"{path}: damaged: {error}") from None
-    if not (
-        isinstance(config, dict)
-        and config.get("format") == FORMAT
-        and config.get("rule") in RULES
-        and isinstance(config.get("files"), dict)
-    ):
-        raise UserError(f"{path}: not a run this version can read")
-    return config
+        return RunDescription.model_validate(config)
+    except ValidationError as error:
+        raise UserError(f"{folder / CONFIG}: not a run this version can read: {invalid_entries(error)}") from None
+    except UserError as error:  # of a cost
+        raise UserError(f"{folder / CONFIG}: not a run this version can read: {error}") from None
 
 
 def load_errors(folder: Path) -> ErrorModel:
     """How likely the AI and every reader are to err, as estimated from the cases a run was fitted on."""
     if not (folder / ERRORS).is_file():
         raise UserError(f"{folder}: the run keeps no estimate of errors; make it anew to route for other costs")
-    try:
-        return ErrorModel(**load_file(folder / ERRORS))
-    except (SafetensorError, TypeError) as error:
-        raise UserError(f"{folder / ERRORS}: cannot be read: {error}") from None
+    with _readable(folder):
+        model = ErrorModel(**load_file(folder / ERRORS))
+    model.check()
+    return model
 
 
 def annotate(folder: Path, **notes: Any) -> None:
     """Add to what a run says of itself, or change it; everything else stays as it is."""
-    config = read_config(folder)
-    config["notes"] = {**config["notes"], **notes}
+    config = {**_read_config(folder), "notes": {**read_description(folder).notes, **notes}}
     with replacing(folder / CONFIG) as draft:
         draft.write_text(json.dumps(config, indent=1), encoding="utf-8")
 
@@ -188,8 +240,9 @@ def annotate(folder: Path, **notes: Any) -> None:
 def load_predictions(folder: Path, run: Run, cohort: Cohort) -> Policy:
     """The stored policy of every member for the cases of `cohort`, [E, N], without running the method."""
     run.check_table(cohort)
-    frame = pd.read_parquet(folder / PREDICTIONS)
+    frame = _read_predictions(folder, ["defer", *run.readers])
     rows = _rows_of(frame, folder, run, cohort)
+    _check_range(folder, frame[["defer", *run.readers]], 0, 1)
     defer = frame["defer"].to_numpy(float).reshape(run.members, -1)[:, rows]
     allocation = frame[list(run.readers)].to_numpy(float).reshape(run.members, -1, len(run.readers))[:, rows]
     if allocation[:, ~cohort.available].any():
@@ -199,15 +252,20 @@ def load_predictions(folder: Path, run: Run, cohort: Cohort) -> Policy:
 
 def load_continuations(folder: Path, run: Run, cohort: Cohort) -> Continuations | None:
     """The stored continuations of every member for the cases of `cohort`, [E, N]; none where the run has none."""
-    names = pq.read_schema(folder / PREDICTIONS).names
+    with _readable(folder):
+        names = pq.read_schema(folder / PREDICTIONS).names
     if KEPT not in names:
         return None
     limit = sum(name.startswith(CONSULTED) for name in names)
-    frame = pd.read_parquet(folder / PREDICTIONS, columns=["case_id", KEPT, *_continuation_names(run, limit)])
+    later_names = _continuation_names(run, limit)
+    frame = _read_predictions(folder, [KEPT, *later_names])
     rows = _rows_of(frame, folder, run, cohort)
+    labels = later_names[: len(run.readers)]
+    _check_range(folder, frame[[KEPT, *labels]], UNKNOWN, 1)
+    _check_range(folder, frame[later_names[len(labels) :]], NOBODY, len(run.readers) - 1)
     kept, label_and_later = (
         frame[columns].to_numpy(np.int64).reshape(run.members, -1, *shape)[:, rows]
-        for columns, shape in ((KEPT, ()), (_continuation_names(run, limit), (limit, len(run.readers))))
+        for columns, shape in ((KEPT, ()), (later_names, (limit, len(run.readers))))
     )
     first = np.where(cohort.available, np.arange(cohort.readers), NOBODY)  # [N, M]
     later = np.moveaxis(label_and_later[:, :, 1:], -2, -1)  # [E, N, M, limit − 1]
@@ -261,7 +319,51 @@ def _continuation_names(run: Run, limit: int) -> list[str]:
 
 def _rows_of(frame: pd.DataFrame, folder: Path, run: Run, cohort: Cohort) -> np.ndarray:
     """Where in a member's part of the stored predictions each case is, [N]."""
-    rows = pd.Index(frame["case_id"].iloc[: len(frame) // run.members]).get_indexer(cohort.ids)
+    cases, left = divmod(len(frame), run.members)
+    stored = frame["case_id"].iloc[:cases]
+    if left or not (frame["case_id"].to_numpy().reshape(run.members, -1) == stored.to_numpy()).all():
+        raise UserError(f"{folder / PREDICTIONS}: its members do not have the same cases; make the run anew")
+    if not stored.is_unique:
+        twice = stored[stored.duplicated()].iloc[0]
+        raise UserError(f"{folder / PREDICTIONS}: case {twice} is there twice; make the run anew")
+    rows = pd.Index(stored).get_indexer(cohort.ids)
     if (rows < 0).any():
         raise UserError(f"{folder}: no prediction is stored for case {cohort.ids[rows < 0][0]}")
     return rows
+
+
+def _read_config(folder: Path) -> dict[str, Any]:
+    """The content of a run's configuration: strict JSON, without NaN, infinity or nesting without an end."""
+    path = folder / CONFIG
+    if not path.is_file():
+        raise UserError(f"{folder}: there is no run here (no {CONFIG})")
+    try:
+        config = orjson.loads(path.read_bytes())
+    except (OSError, orjson.JSONDecodeError) as error:
+        raise UserError(f"{path}: damaged: {error}") from None
+    if not isinstance(config, dict):
+        raise UserError(f"{path}: not a run this version can read")
+    return config
+
+
+def _read_predictions(folder: Path, columns: list[str]) -> pd.DataFrame:
+    """The case and some columns of numbers of the stored predictions."""
+    with _readable(folder):
+        frame = pd.read_parquet(folder / PREDICTIONS, columns=["case_id", *columns])
+        return frame.astype({"case_id": str})
+
+
+def _check_range(folder: Path, frame: pd.DataFrame, low: int, high: int) -> None:
+    """Refuse predictions that no method can have made."""
+    for name in frame:
+        if not (pd.api.types.is_numeric_dtype(frame[name]) and frame[name].between(low, high).all()):
+            raise UserError(f"{folder / PREDICTIONS}, {name}: expected numbers from {low} to {high}; make the run anew")
+
+
+@contextmanager
+def _readable(folder: Path) -> Iterator[None]:
+    """A block that reads files of a run; what cannot be read is told in words."""
+    try:
+        yield
+    except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:
+        raise UserError(f"{folder}: not a run this version can read: {error}") from None

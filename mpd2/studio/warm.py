@@ -83,6 +83,7 @@ def _default_views(about: Scenario) -> None:
 
 
 def _landing_page(about: Scenario) -> None:
+    store.damage(about.run)
     for name in TABLES:
         store.table(name, about)
     store.answer(about)

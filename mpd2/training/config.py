@@ -10,6 +10,12 @@ from pydantic_core import ErrorDetails
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Rule
 
+LOGGED = (
+    "loss", "routing_cost", "gsdp", "rank_js", "budget_penalty", "soft_deferral",
+    "val_cost", "val_soft_deferral", "val_hard_deferral", "val_total", "score", "multiplier",
+)  # fmt: skip
+"""What is written down of every member after every epoch; the first six are means over training steps."""
+
 Share = Annotated[float, Field(ge=0, le=1)]
 Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]

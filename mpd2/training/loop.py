@@ -19,16 +19,10 @@ from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Policy, choose
 from mpd2.training import losses
-from mpd2.training.config import Config
+from mpd2.training.config import LOGGED, Config
 from mpd2.training.devices import pick_device, threads_for
 from mpd2.training.inputs import TrainingInputs, prepare
 from mpd2.training.network import BLOCKS, Noise, Normaliser, SoftPolicy, Weights, initial_weights, soft_policy
-
-LOGGED = (
-    "loss", "routing_cost", "gsdp", "rank_js", "budget_penalty", "soft_deferral",
-    "val_cost", "val_soft_deferral", "val_hard_deferral", "val_total", "score", "multiplier",
-)  # fmt: skip
-"""What is written down of every member after every epoch; the first six are means over training steps."""
 
 STEP_TERMS = 6
 

@@ -151,8 +151,8 @@ def test_a_damaged_or_missing_file_is_refused_by_name(folder, name):
     [
         ("{", r"config\.json: damaged: "),
         ("[]", r"config\.json: not a run this version can read$"),
-        ('{"format": 2}', r"config\.json: not a run this version can read$"),
-        ('{"format": 1, "rule": "joint"}', r"config\.json: not a run this version can read$"),
+        ('{"format": 2}', r"not a run this version can read: format: Input should be 1; .*; and 8 more$"),
+        ('{"format": 1, "rule": "either"}', r"not a run this version can read: method: Field required; rule: "),
     ],
 )
 def test_a_configuration_that_is_not_one_is_refused(folder, text, message):
@@ -161,12 +161,14 @@ def test_a_configuration_that_is_not_one_is_refused(folder, text, message):
         load_run(folder)
 
 
-@pytest.mark.parametrize("key", ["method", "settings", "costs", "readers", "fingerprint", "created"])
+@pytest.mark.parametrize(
+    "key", ["method", "settings", "costs", "readers", "fingerprint", "created", "notes", "version", "files"]
+)
 def test_a_configuration_without_an_entry_is_refused(folder, key):
     config = json.loads((folder / "config.json").read_text())
     del config[key]
     (folder / "config.json").write_text(json.dumps(config))
-    with pytest.raises(UserError, match=f"not a run this version can read: '{key}'$"):
+    with pytest.raises(UserError, match=f"not a run this version can read: {key}: Field required$"):
         load_run(folder)
 
 

@@ -15,8 +15,7 @@ from mpd2.lab.jobs import grid, orders
 from mpd2.lab.jobs.folder import Order
 from mpd2.lab.jobs.history import MOST_POINTS, History, appending, read_history
 from mpd2.present.charts import training as figures
-from mpd2.training.config import PAPER
-from mpd2.training.loop import LOGGED
+from mpd2.training.config import LOGGED, PAPER
 
 READERS = 3
 

@@ -68,6 +68,26 @@ def test_a_key_that_nothing_has_is_forgotten(open_page):
     assert not {"run", "cohorts", "view"} & set(page.query_params)
 
 
+def test_a_link_to_what_is_not_there_says_so_until_something_else_is_chosen(open_page):
+    page = open_page("readers", run="nobody's", cohorts=["refuge", "nowhere"], split="train")
+    assert not page.exception
+    assert [page.session_state[name] for name in ("run", "cohorts", "split")] == ["studio", ["refuge"], "test"]
+    assert [warning.value for warning in page.warning] == [
+        "There is no run “nobody's” here; it may have been deleted. The pages show MPD² (studio) instead.",
+        "The link names the cohort “nowhere”, which is not shown here: that part of it is left out.",
+        "The link names the split “train”, which is not shown here: that part of it is left out.",
+    ]
+    page.switch_page("../../pages/about.py").run()
+    assert len(page.warning) == 3
+    page.selectbox(key="run").set_value("paper").run()
+    assert not page.warning
+
+
+@pytest.mark.parametrize("link", [{}, {"run": "paper", "cohorts": "refuge", "split": "val"}, {"cohorts": ""}])
+def test_a_link_that_can_be_followed_is_followed_without_a_word(open_page, link):
+    assert not open_page("about", **link).warning
+
+
 def test_another_page_says_what_was_chosen_around_the_one_before(open_page):
     page = open_page("readers", run="paper", cohorts=["refuge"])
     for name in ("run", "cohorts"):  # as the menu does

@@ -16,9 +16,9 @@ from mpd2.core.costs import Costs
 from mpd2.core.errors import Cancelled, UserError
 from mpd2.core.policy import Policy
 from mpd2.training import losses
-from mpd2.training.config import PAPER, STUDIO, Config
+from mpd2.training.config import LOGGED, PAPER, STUDIO, Config
 from mpd2.training.inputs import prepare
-from mpd2.training.loop import LOGGED, Progress, Trained, TrainingState, to_policy, train
+from mpd2.training.loop import Progress, Trained, TrainingState, to_policy, train
 from mpd2.training.network import BLOCKS, Noise, initial_weights, soft_policy
 
 SMALL = PAPER.but(

@@ -7,8 +7,8 @@ from io import StringIO
 import numpy as np
 from rich.console import Console
 
-from mpd2.training.config import PAPER
-from mpd2.training.loop import LOGGED, Progress, TrainingState
+from mpd2.training.config import LOGGED, PAPER
+from mpd2.training.loop import Progress, TrainingState
 from mpd2.training.progress import describe, progress_bar
 
 

@@ -1,5 +1,8 @@
 """A job as a folder: what was asked for, how far it is and what it left behind.
 
+The workshop is the pair of folders that jobs and people's own runs are kept in: `build/jobs` and `runs` in the project,
+or two folders in the one that the variable MPD2_WORKSHOP names.
+
 Whoever works on a job holds its lock, and the lock ends with the process, however that ends. Only the holder writes
 the status, so it has one writer at a time and a job that is `running` without a holder has lost its worker.
 """
@@ -14,11 +17,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal, Self, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
-from mpd2.core.errors import UserError
+from mpd2.core.errors import UserError, invalid_entries
 from mpd2.core.files import ROOT, replacing
 from mpd2.core.memo import cached, depends_on
 from mpd2.training.config import Config, Section
@@ -31,6 +34,7 @@ ORDER, STATUS, HISTORY, CHECKPOINT, LOG, LOCK = (
 )  # fmt: skip
 LONGEST = 80  # characters of a title
 TAIL = 8  # lines of a log that tell why a worker died
+MOST = 10**9  # of anything that is counted
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 Kind = Literal["train", "grid", "tune"]
@@ -61,8 +65,8 @@ class Search(Section):
     """A study to begin or to go on with."""
 
     study: str = Field(min_length=1, max_length=LONGEST)
-    trials: int = Field(ge=1, description="trials the study is to have")
-    seeds: int = Field(1, ge=1, description="routers of a trial")
+    trials: int = Field(ge=1, le=MOST, description="trials the study is to have")
+    seeds: int = Field(1, ge=1, le=MOST, description="routers of a trial")
 
 
 class Order(Section):
@@ -80,8 +84,14 @@ class Order(Section):
     fingerprint: str  # of the table
     changed_from: str | None = None  # the run or preset it started from
     changes: dict[str, Any] = Field(default_factory=dict)  # settings that differ from there
-    most_seconds: int = Field(3600, ge=1)
+    most_seconds: int = Field(3600, ge=1, le=MOST)
     created: datetime = Field(default_factory=lambda: datetime.now(UTC))
+
+    @model_validator(mode="after")
+    def _has_a_condition_for_each(self) -> Self:
+        if self.conditions and len(self.conditions) != len(self.configs):
+            raise ValueError(f"conditions: found {len(self.conditions)}, expected one for each configuration, or none")
+        return self
 
     @property
     def steps(self) -> int:
@@ -95,15 +105,15 @@ class Status(Section):
     """How far a job is."""
 
     state: State = "queued"
-    epoch: int = 0  # of a tuning: trials that have ended
-    training: int = 0  # routers that have not finished yet
-    seconds: float = 0.0  # spent in epochs, but for the first of each attempt
-    seconds_left: float | None = None
+    epoch: int = Field(0, ge=0, le=MOST)  # of a tuning: trials that have ended
+    training: int = Field(0, ge=0, le=MOST)  # routers that have not finished yet
+    seconds: float = Field(0.0, ge=0)  # spent in epochs, but for the first of each attempt
+    seconds_left: float | None = Field(None, ge=0)
     note: str = ""  # what else is worth knowing while it runs
     reason: str = ""  # why it failed
     warnings: tuple[str, ...] = ()  # routers that had to be stopped
-    process: int | None = None  # the worker's, which leads a process group of its own
-    attempts: int = 0
+    process: int | None = Field(None, gt=1, le=2**31)  # the worker's, which leads a process group of its own
+    attempts: int = Field(0, ge=0, le=MOST)
 
 
 @dataclass(frozen=True)
@@ -126,6 +136,15 @@ class Job:
     def status(self) -> Status:
         """How far it is, by the last who worked on it."""
         return _read(Status, self.folder / STATUS)
+
+    @property
+    def damage(self) -> str:
+        """Why it cannot be read, empty if it can."""
+        try:
+            _ = self.order, self.status
+        except UserError as error:
+            return str(error)
+        return ""
 
     def write(self, entry: Order | Status) -> None:
         """Write the order or the status, whole or not at all."""
@@ -179,10 +198,19 @@ class Job:
 
 
 def all_jobs(place: Workshop) -> list[Job]:
-    """Every job there is, in the order they were asked for."""
+    """Every job that can be read, in the order they were asked for."""
+    return [job for job in _job_folders(place) if not job.damage]
+
+
+def damaged_jobs(place: Workshop) -> list[Job]:
+    """Every job that cannot be read: it is shown with its `damage`, and otherwise as if it were not there."""
+    return [job for job in _job_folders(place) if job.damage]
+
+
+def _job_folders(place: Workshop) -> list[Job]:
     if not place.jobs.is_dir():
         return []
-    jobs = [Job(folder) for folder in place.jobs.iterdir() if (folder / STATUS).is_file()]
+    jobs = [Job(folder) for folder in place.jobs.iterdir() if (folder / STATUS).exists()]
     return sorted(jobs, key=lambda job: job.name)  # which begins with the time
 
 
@@ -195,5 +223,7 @@ def _read_order(path: Path) -> Order:
 def _read(kind: type[Entry], path: Path) -> Entry:
     try:
         return kind.model_validate_json(path.read_bytes())
-    except (OSError, ValidationError) as error:
-        raise UserError(f"{path}: not a job this version can read: {error}") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        raise UserError(f"{path}: not a job this version can read: {invalid_entries(error)}") from None

@@ -14,9 +14,9 @@ import pandas as pd
 from mpd2.core.arrays import Floats, Ints
 from mpd2.core.errors import UserError
 from mpd2.core.files import replacing
-from mpd2.training.config import Config
+from mpd2.training.config import LOGGED, Config
 
-LOGGED = "log"
+LOG = "log"
 DIGITS = 6  # significant ones, so that a line stays short
 MOST_POINTS = 75  # epochs shown of a long training
 
@@ -28,6 +28,13 @@ class History:
     epoch: Ints  # [T]
     log: dict[str, Floats]  # each [T, E]
     load: Floats  # [T, E, M] soft validation load of each reader
+
+    def check(self, routers: int, readers: int) -> None:
+        """Refuse a history that no training of so many routers, for so many readers, can have written."""
+        shape = (len(self.epoch), routers)
+        logged = set(LOGGED) <= set(self.log) and all(values.shape == shape for values in self.log.values())
+        if not (logged and self.load.shape == (*shape, readers) and (np.diff(self.epoch, prepend=0) > 0).all()):
+            raise UserError("not the history of this training: its lines do not fit together")
 
     def chosen(self, configs: Sequence[Config]) -> Ints:
         """The epoch whose weights each router would keep so far, by the same rule as in training, [E]; 0 = none yet."""
@@ -83,7 +90,7 @@ def appending(path: Path, epoch: int) -> Callable[[int, dict[str, Floats], Float
         draft.write_bytes(b"".join(orjson.dumps(line) + b"\n" for line in kept))
 
     def add(epoch: int, log: dict[str, Floats], load: Floats) -> None:
-        line = {"epoch": epoch, LOGGED: {name: _short(values) for name, values in log.items()}, "load": _short(load)}
+        line = {"epoch": epoch, LOG: {name: _short(values) for name, values in log.items()}, "load": _short(load)}
         try:
             with path.open("ab") as file:
                 file.write(orjson.dumps(line) + b"\n")
@@ -98,11 +105,14 @@ def read_history(path: Path) -> History | None:
     lines = _lines(path)
     if not lines:
         return None
-    return History(
-        epoch=np.array([line["epoch"] for line in lines]),
-        log={name: np.array([line[LOGGED][name] for line in lines], float) for name in lines[0][LOGGED]},
-        load=np.array([line["load"] for line in lines], float),
-    )
+    try:
+        return History(
+            epoch=np.array([int(line["epoch"]) for line in lines]),
+            log={name: np.array([line[LOG][name] for line in lines], float) for name in lines[0][LOG]},
+            load=np.array([line["load"] for line in lines], float),
+        )
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise UserError(f"{path.name}: not the history of a training: {error}") from None
 
 
 def _lines(path: Path) -> list[dict[str, Any]]:
@@ -111,7 +121,10 @@ def _lines(path: Path) -> list[dict[str, Any]]:
         content = path.read_bytes()
     except FileNotFoundError:
         return []
-    return [orjson.loads(line) for line in content.split(b"\n")[:-1]]
+    try:
+        return [orjson.loads(line) for line in content.split(b"\n")[:-1]]
+    except orjson.JSONDecodeError as error:
+        raise UserError(f"{path.name}: damaged: {error}") from None
 
 
 def _short(values: Floats) -> Any:

@@ -16,10 +16,13 @@ from mpd2.core.error_rates import error_rates
 from mpd2.core.errors import UserError
 from mpd2.core.memo import cached, depends_on
 from mpd2.core.policy import Policy
-from mpd2.core.runs import CONFIG, Run, annotate, read_config, save_run
+from mpd2.core.runs import CONFIG, Run, RunDescription, annotate, read_description, save_run
 from mpd2.evaluation.reports import split_reports
 from mpd2.lab.jobs.folder import LONGEST, Workshop
 from mpd2.lab.jobs.grid import one_cell
+from mpd2.methods import METHODS
+from mpd2.methods.mpd2_router import Mpd2
+from mpd2.training.config import parse_config
 
 MOST_RUNS = 100
 
@@ -41,17 +44,29 @@ class OwnRun:
     method: str
 
 
+@dataclass(frozen=True)
+class DamagedRun:
+    """The folder of a run that cannot be read, and why."""
+
+    name: str
+    reason: str
+
+
 def own_runs(place: Workshop) -> list[OwnRun]:
     """Every readable run there is, the newest first."""
-    if not place.runs.is_dir():
-        return []
-    runs = [described(folder.name, place) for folder in place.runs.iterdir() if not folder.name.startswith(".")]
-    return sorted((run for run in runs if run is not None), key=lambda run: (run.created, run.name), reverse=True)
+    runs = [run for run in _all_runs(place) if isinstance(run, OwnRun)]
+    return sorted(runs, key=lambda run: (run.created, run.name), reverse=True)
+
+
+def damaged_runs(place: Workshop) -> list[DamagedRun]:
+    """Every folder with a description of a run that cannot be read, by name."""
+    return sorted((run for run in _all_runs(place) if isinstance(run, DamagedRun)), key=lambda run: run.name)
 
 
 def described(name: str, place: Workshop) -> OwnRun | None:
     """A run by its name; none if there is none, or none that can be read."""
-    return _described(place.runs / name)
+    run = _described(place.runs / name)
+    return run if isinstance(run, OwnRun) else None
 
 
 def check_room(place: Workshop) -> None:
@@ -74,7 +89,7 @@ def rename(name: str, title: str, place: Workshop, taken: set[str]) -> None:
 def delete(name: str, place: Workshop) -> None:
     """Remove a run; nobody sees half of it meanwhile."""
     folder = place.runs / name
-    if not (folder / CONFIG).is_file():
+    if not (folder / CONFIG).exists():
         raise UserError(f"{name}: there is no such run")
     away = folder.with_name(f".{name}.deleted")
     shutil.rmtree(away, ignore_errors=True)
@@ -114,25 +129,43 @@ def unique(title: str, taken: set[str]) -> str:
     return next(candidate for candidate in titles if candidate not in taken)
 
 
+def _all_runs(place: Workshop) -> list[OwnRun | DamagedRun]:
+    """One entry for each folder that has the description of a run; drafts and deleted runs begin with a dot."""
+    if not place.runs.is_dir():
+        return []
+    folders = [folder for folder in place.runs.iterdir() if not folder.name.startswith(".")]
+    return [_described(folder) for folder in folders if (folder / CONFIG).exists()]
+
+
 @cached
-def _described(folder: Path) -> OwnRun | None:
-    """A run by its configuration; none where it cannot be read."""
+def _described(folder: Path) -> OwnRun | DamagedRun:
+    """A run by its description."""
     depends_on(folder / CONFIG)
     try:
-        config = read_config(folder)
-    except UserError:
-        return None
-    notes, costs = config["notes"], config["costs"]
+        about = read_description(folder)
+        _check_method(about)
+    except UserError as error:
+        return DamagedRun(folder.name, str(error))
+    notes = about.known_notes
     return OwnRun(
         name=folder.name,
-        title=str(notes.get("title") or folder.name),
-        kind=str(notes.get("kind", "train")),
-        created=str(config["created"]),
-        routers=len(config["settings"]),
-        changed_from=notes.get("changed_from"),
-        changes=dict(notes.get("changes", {})),
-        settings=config["settings"][0],
-        costs=Costs(**{**costs, "fees": tuple(costs["fees"])}),
-        fingerprint=str(config["fingerprint"]),
-        method=str(config["method"]),
+        title=notes.title or folder.name,
+        kind=notes.kind,
+        created=about.created,
+        routers=len(about.settings),
+        changed_from=notes.changed_from,
+        changes=notes.changes,
+        settings=about.settings[0],
+        costs=about.costs,
+        fingerprint=about.fingerprint,
+        method=about.method,
     )
+
+
+def _check_method(about: RunDescription) -> None:
+    """Refuse a run of a method that is not here, or with settings that a training could not start from."""
+    if about.method not in METHODS:
+        raise UserError(f"method: found {about.method!r}, expected one of {', '.join(METHODS)}")
+    if about.method == Mpd2.key:
+        for settings in about.settings:
+            parse_config(dict(settings))

@@ -59,9 +59,9 @@ def cancel(job: Job, place: Workshop) -> None:
 
 
 def forget(job: Job, place: Workshop) -> None:
-    """Remove a job that has ended; the run it made stays."""
+    """Remove a job that has ended or cannot be read; the run it made stays."""
     with _alone(place):
-        if job.status.state not in ENDED:
+        if job.is_held() or not (job.damage or job.status.state in ENDED):
             raise UserError(f"{job.name}: is not over; cancel it first")
         shutil.rmtree(job.folder, ignore_errors=True)
 

@@ -11,7 +11,7 @@ from mpd2.present.documents.worklists import clinic_table
 from mpd2.studio.case import store as case_store
 from mpd2.studio.parts import widgets
 from mpd2.studio.shell import frame, link, store
-from mpd2.studio.shell.scenario import Scenario
+from mpd2.studio.shell.scenario import SHOWN_SPLITS, Scenario
 
 CASE, PIN, ORDER, WHO, FINAL = "case", "pin", "order", "decided_by", "final_answer"
 """Keys of the session and names in the URL."""
@@ -194,10 +194,10 @@ def _outside(case_id: str, about: Scenario) -> None:
     first = str(case_store.listing(about)["case_id"].iloc[0])
     if not len(row):
         st.error(f"There is no case {case_id!r} in the table. An id looks like {first}.", icon=":material/search_off:")
-    elif everything.split[row[0]] not in frame.SHOWN_SPLITS:
+    elif everything.split[row[0]] not in SHOWN_SPLITS:
         st.warning(
             f"Case {case_id} is a {everything.split[row[0]]} case. Decisions are judged on "
-            f"{' and '.join(frame.SHOWN_SPLITS)} cases only.",
+            f"{' and '.join(SHOWN_SPLITS)} cases only.",
             icon=":material/school:",
         )
     else:

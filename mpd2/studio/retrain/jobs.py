@@ -10,7 +10,7 @@ import streamlit as st
 
 from mpd2.core.errors import UserError
 from mpd2.lab.jobs import grid, queue
-from mpd2.lab.jobs.folder import ENDED, HISTORY, Job, Order, Status, Workshop, all_jobs
+from mpd2.lab.jobs.folder import ENDED, HISTORY, Job, Order, Status, Workshop, all_jobs, damaged_jobs
 from mpd2.lab.jobs.history import History, read_history
 from mpd2.present.charts import training as figures
 from mpd2.present.charts.kit.drawing import Drawing
@@ -37,6 +37,8 @@ def draw() -> Job | None:
     place = Workshop.here()
     jobs = all_jobs(place)
     st.subheader("Jobs", anchor=False, help=texts.QUEUE)
+    for job in damaged_jobs(place):
+        _damaged(job, place)
     if not jobs:
         st.caption(texts.NO_JOBS)
         return None
@@ -96,6 +98,15 @@ def _row(job: Job, order: Order, status: Status, place: Workshop) -> bool:
     return shown or removed
 
 
+def _damaged(job: Job, place: Workshop) -> None:
+    """A job that cannot be read, and a button to remove it."""
+    left, right = st.columns([9, 3], vertical_alignment="center")
+    left.text(f"Damaged: {job.name}. {job.damage}")
+    with right.container(horizontal=True, horizontal_alignment="right"):
+        st.button("Remove", key=f"forget:{job.name}", on_click=_tell, args=(queue.forget, job, place), type="tertiary",
+                  icon=":material/close:", help="Remove its folder; a run it made stays.")  # fmt: skip
+
+
 def _progress(order: Order, status: Status) -> str:
     left = "" if status.seconds_left is None else f", about {in_minutes(status.seconds_left)} left"
     if order.search is not None:
@@ -130,9 +141,13 @@ def _tell(act: Callable[[Job, Workshop], None], job: Job, place: Workshop) -> No
 
 
 def _curves(job: Job) -> None:
+    readers = [reader.name for reader in store.cohort().manifest.readers]
     try:
         order, history = job.order, read_history(job.folder / HISTORY)
-    except UserError:  # somebody took it off the list
+        if history is not None:
+            history.check(len(order.configs), len(readers))
+    except UserError as error:  # somebody took it off the list, or damaged it
+        st.caption(f"There are no curves: {error}")
         return
     if history is None:
         st.caption("The curves begin with the first epoch.")
@@ -152,7 +167,7 @@ def _curves(job: Job) -> None:
         frame = history.frame(list(figures.DEFERRAL))
         _chart("deferral", figures.deferral(frame, targets.pop() if len(targets) == 1 else None), frame,
                "Soft and hard share of cases deferred over epochs, and the budget")  # fmt: skip
-        loads = history.load_frame([reader.name for reader in store.cohort().manifest.readers])
+        loads = history.load_frame(readers)
         _chart("load", figures.load(loads), loads, "Share of the load of each reader over epochs")
     if np.nanmax(history.log["multiplier"]) > 0:
         frame = history.frame(list(figures.MULTIPLIER))

@@ -100,7 +100,7 @@ def actions(name: str, about: Scenario) -> None:
                            help="The run's folder, for `python -m mpd2 evaluate` and `route`")  # fmt: skip
         with st.popover("Delete", icon=":material/delete:"):
             st.caption("Weights, predictions and history are removed for everybody.")
-            st.button("Delete it", key=f"delete:{name}", on_click=_delete, args=(name,), type="primary")
+            st.button("Delete it", key=f"delete:{name}", on_click=delete, args=(name,), type="primary")
 
 
 def draw_grid(name: str, about: Scenario) -> None:
@@ -122,7 +122,7 @@ def draw_grid(name: str, about: Scenario) -> None:
         st.button("Keep this cell as a run of its own", key="grid-keep", on_click=_keep_cell, args=(name,),
                   icon=":material/bookmark_add:")  # fmt: skip
         with st.popover("Delete the grid", icon=":material/delete:"):
-            st.button("Delete it", key=f"delete:{name}", on_click=_delete, args=(name,), type="primary")
+            st.button("Delete it", key=f"delete:{name}", on_click=delete, args=(name,), type="primary")
 
 
 # ---------------------------------------------------------------------------------- figures
@@ -204,7 +204,8 @@ def _rename(name: str) -> None:
         st.toast(str(error), icon=":material/error:")
 
 
-def _delete(name: str) -> None:
+def delete(name: str) -> None:
+    """Delete an own run; what speaks against it is said."""
     try:
         own_runs.delete(name.removeprefix(store.OWN), Workshop.here())
     except UserError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from mpd2.lab.jobs.own_runs import OwnRun
+from mpd2.lab.jobs.own_runs import DamagedRun, OwnRun
 from mpd2.studio.parts import widgets
 from mpd2.studio.retrain import result, texts
 from mpd2.studio.shell import store
@@ -14,19 +14,25 @@ from mpd2.training.form_fields import changes_in_words
 
 
 def draw(about: Scenario) -> None:
-    """The list of runs, one of them closely, and up to four side by side."""
-    runs = store.own_runs()
+    """The list of runs, one of them closely, and up to four side by side; below, those that cannot be read."""
+    damaged = store.damaged_runs()
+    _list([run for run in store.own_runs() if run.name not in {each.name for each in damaged}], about)
+    if damaged:
+        _damaged(damaged)
+
+
+def _list(runs: list[OwnRun], about: Scenario) -> None:
     st.caption(texts.RUNS)
     if not runs:
         st.caption("There is none yet.")
         return
     words = st.text_input("Search", key="runs-search", placeholder="name, start or setting", icon=":material/search:")
-    found = [run for run in runs if words.lower() in _searched(run)]
-    st.caption(f"{len(found)} of {len(runs)} runs. Choose a row to name, activate, export or delete it.")
-    shown = pd.DataFrame([_row(run) for run in found], columns=list(_COLUMNS))
+    matching = [run for run in runs if words.lower() in _searched(run)]
+    st.caption(f"{len(matching)} of {len(runs)} runs. Choose a row to name, activate, export or delete it.")
+    shown = pd.DataFrame([_row(run) for run in matching], columns=list(_COLUMNS))
     picked = widgets.data_table(shown, key="runs-list", alt_text="People's own runs", columns=_COLUMNS, pick=True)
     if picked:
-        _closely(found[picked[0]], about)
+        _closely(matching[picked[0]], about)
     _compare([run for run in runs if run.kind == "train"], about)
 
 
@@ -50,9 +56,23 @@ def _closely(run: OwnRun, about: Scenario) -> None:
         result.actions(name, about)
 
 
+def _damaged(runs: list[DamagedRun]) -> None:
+    """Folders of runs that cannot be read: which, why, and a button to delete each."""
+    st.subheader("Damaged runs", anchor=False)
+    st.caption("These folders cannot be read as a run. No page uses them.")
+    for run in runs:
+        left, right = st.columns([5, 1], vertical_alignment="center")
+        left.text(f"{run.name}: {run.reason}")
+        with right.popover("Delete", icon=":material/delete:", key=f"damaged:{run.name}"):
+            st.caption("The folder and all its files are removed for everybody.")
+            st.button("Delete it", key=f"delete:{store.OWN}{run.name}", on_click=result.delete,
+                      args=(f"{store.OWN}{run.name}",), type="primary")  # fmt: skip
+
+
 def _compare(runs: list[OwnRun], about: Scenario) -> None:
     st.subheader("Side by side", anchor=False)
-    options = list(dict.fromkeys([about.run, *map(store.own_key, runs), *store.run_names()]))
+    shipped = [name for name in store.run_names() if not name.startswith(store.OWN)]
+    options = list(dict.fromkeys([about.run, *map(store.own_key, runs), *shipped]))
     chosen = st.multiselect("Runs", options, default=options[:2], max_selections=texts.MOST_COMPARED,
                             format_func=store.run_title, key="runs-compare", help=texts.COMPARE)  # fmt: skip
     if len(chosen) < 2:

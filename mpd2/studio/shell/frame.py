@@ -7,17 +7,16 @@ import streamlit as st
 from mpd2.core.errors import EmptyCohort
 from mpd2.studio.shell import glossary, link, report_button, store
 from mpd2.studio.shell.registry import entry
-from mpd2.studio.shell.scenario import DEFAULT_RUN, DEFAULT_SPLIT, Scenario
+from mpd2.studio.shell.scenario import DEFAULT_RUN, DEFAULT_SPLIT, SHOWN_SPLITS, Scenario
 
-RUN, SPLIT, COHORTS, SAVED = "run", "split", "cohorts", "saved_slices"
+RUN, SPLIT, COHORTS, SAVED, REFUSED = "run", "split", "cohorts", "saved_slices", "refused"
 """Keys of the session; the first three are names in the URL too."""
-
-SHOWN_SPLITS = ("val", "test")  # nothing is judged on the cases it was trained on
 
 
 def draw() -> None:
-    """The sidebar's controls and the banner."""
+    """The sidebar's controls, the banner, and what of the link or of the choice before could not be followed."""
     link.carry(RUN, COHORTS)
+    refused = [*_refused_run(), *_refused_slice()]
     with st.sidebar:
         link.one(
             st.selectbox,
@@ -49,6 +48,12 @@ def draw() -> None:
         _saved_slices()
         report_button.draw(scenario())
     st.caption(f":material/science: {glossary.banner(store.cohort().manifest)}")
+    if refused:
+        st.session_state[REFUSED] = (scenario(), refused)
+    _tell_refused()
+    if damage := store.damage(scenario().run):  # of the default run, in whose place there is no other
+        st.error(f"{store.run_title(scenario().run)} is damaged: {damage}", icon=":material/error:")
+        st.stop()
 
 
 def scenario() -> Scenario:
@@ -68,6 +73,40 @@ def open_page(key: str) -> Scenario:
     elif page.about == "slice":
         st.caption(f"{store.run_title(about.run)} on the {about.describe(store.cohort())}, n = {_size(about)}")
     return about
+
+
+def _refused_run() -> list[str]:
+    """Why the run that is asked for is not the active one; then the default run is."""
+    asked = st.session_state.get(RUN, st.query_params.get(RUN, DEFAULT_RUN))
+    default = f"The pages show {store.run_title(DEFAULT_RUN)} instead."
+    if asked not in store.run_names():
+        reason = f"There is no run “{asked}” here; it may have been deleted. {default}"
+    elif asked != DEFAULT_RUN and (damage := store.damage(asked)):
+        reason = f"The run {store.run_title(asked)} is damaged: {damage} {default} Own runs, on Retrain, can delete it."
+    else:
+        return []
+    st.session_state[RUN] = DEFAULT_RUN
+    return [reason]
+
+
+def _refused_slice() -> list[str]:
+    """Which cohorts and which split the link names that are none."""
+    known = {COHORTS: {item.key for item in store.cohort().manifest.cohorts}, SPLIT: set(SHOWN_SPLITS)}
+    words = {COHORTS: "cohort", SPLIT: "split"}
+    return [
+        f"The link names the {words[key]} “{asked}”, which is not shown here: that part of it is left out."
+        for key in (COHORTS, SPLIT)
+        if key not in st.session_state
+        for asked in st.query_params.get_all(key)
+        if asked and asked not in known[key]
+    ]
+
+
+def _tell_refused() -> None:
+    """Say what could not be followed, until something else is chosen."""
+    about, reasons = st.session_state.get(REFUSED, (None, []))
+    for reason in reasons if about == scenario() else []:
+        st.warning(reason, icon=":material/link_off:")
 
 
 def _size(about: Scenario) -> int:

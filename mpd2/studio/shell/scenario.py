@@ -8,6 +8,7 @@ from mpd2.core.cohort import Cohort
 
 DEFAULT_RUN = "studio"
 DEFAULT_SPLIT = "test"
+SHOWN_SPLITS = ("val", "test")  # nothing is judged on the cases it was trained on
 
 
 @dataclass(frozen=True)

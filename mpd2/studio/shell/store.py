@@ -12,6 +12,7 @@ import streamlit as st
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.error_rates import ErrorModel
+from mpd2.core.errors import UserError
 from mpd2.core.files import ROOT
 from mpd2.core.memo import cached, depends_on
 from mpd2.core.policy import route
@@ -23,11 +24,11 @@ from mpd2.evaluation.intervals import resample_weights
 from mpd2.evaluation.map import Map, load_map
 from mpd2.lab.jobs import own_runs as shelf
 from mpd2.lab.jobs.folder import Workshop
-from mpd2.lab.jobs.own_runs import OwnRun
+from mpd2.lab.jobs.own_runs import DamagedRun, OwnRun
 from mpd2.methods import NOT_DEPLOYABLE
 from mpd2.present.words import answer as headlines
 from mpd2.present.words.answer import Answer
-from mpd2.studio.shell.scenario import Scenario
+from mpd2.studio.shell.scenario import DEFAULT_SPLIT, SHOWN_SPLITS, Scenario
 from mpd2.study.claims import OF_THE_OBJECTIVE, Finding
 from mpd2.study.definition import CONTENDERS, PAPER_RUN, ROUTERS
 from mpd2.study.tables import StudyTables, read_table, table_path
@@ -77,6 +78,25 @@ def run_title(name: str) -> str:
         return CONTENDERS[name].title if name in CONTENDERS else name
     own = shelf.described(name.removeprefix(OWN), Workshop.here())
     return own.title if own else name
+
+
+@cached
+def damage(name: str) -> str:
+    """Why a run cannot be shown, empty if it can: all that pages read of it is read once."""
+    _watched(name)
+    try:
+        for split in SHOWN_SPLITS:
+            _outcome(name, split, ())
+        error_model(name).predict(_cases(DEFAULT_SPLIT, ()))
+    except UserError as error:
+        return str(error)
+    return ""
+
+
+def damaged_runs() -> list[DamagedRun]:
+    """People's own runs that cannot be shown, by name: those without a description, and those with damaged files."""
+    broken = [DamagedRun(each.name, reason) for each in own_runs() if (reason := damage(own_key(each)))]
+    return sorted([*shelf.damaged_runs(Workshop.here()), *broken], key=lambda each: each.name)
 
 
 @cached

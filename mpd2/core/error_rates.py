@@ -13,7 +13,7 @@ from mpd2.core.costs import Costs
 from mpd2.core.errors import EmptyCohort, UserError
 from mpd2.core.logistic import fit_logistic, predict_logistic
 
-REACH = 2.0  # standard deviations at which a state variable levels off, so that no quadratic runs away out of range
+REACH = 2.0  # standard deviations at which an input levels off, so that no quadratic runs away out of range
 PENALTY = 30.0
 IMAGINED = 5.0  # readings with the average reader's errors that every reader is credited with, spread over all cases
 
@@ -113,6 +113,11 @@ def expectations(errors: ErrorRates, cohort: Cohort, costs: Costs) -> Expectatio
     return Expectations(glaucoma, wrong, np.where(possible, expected_costs(errors, costs), np.inf))
 
 
+def levelled(values: Floats, means: Floats, scales: Floats) -> Floats:
+    """Values in standard deviations, levelled off smoothly (tanh) at REACH of them on either side; any [..., P]."""
+    return REACH * np.tanh((values - means) / scales / REACH)
+
+
 def _moments(cohort: Cohort) -> tuple[Floats, Floats]:
     if not len(cohort):
         raise EmptyCohort("error rates cannot be estimated without cases")
@@ -122,7 +127,7 @@ def _moments(cohort: Cohort) -> tuple[Floats, Floats]:
 
 def _features(cohort: Cohort, means: Floats, scales: Floats) -> Floats:
     """The squashed standardised state, its squares and its products, [N, P]."""
-    state = REACH * np.tanh((cohort.state - means) / scales / REACH)
+    state = levelled(cohort.state, means, scales)
     left, right = np.triu_indices(state.shape[1])
     return np.column_stack([state, state[:, left] * state[:, right]])
 

@@ -14,13 +14,13 @@ from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 
 
-class Entry(BaseModel):
-    """A frozen record of the manifest that refuses keys it does not know."""
+class Record(BaseModel):
+    """Frozen and validated: an unknown key, a value out of range and a number that is not finite are errors."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
 
 
-class Reader(Entry):
+class Reader(Record):
     """One human reader: the column that holds their decisions and what a reading costs."""
 
     column: str = Field(min_length=1)
@@ -30,7 +30,7 @@ class Reader(Entry):
     tier: str = Field(min_length=1)
 
 
-class CohortEntry(Entry):
+class CohortEntry(Record):
     """One source of cases and how its readers' decisions came about."""
 
     key: str = Field(min_length=1)
@@ -39,14 +39,14 @@ class CohortEntry(Entry):
     credit: str = ""
 
 
-class ClinicalCosts(Entry):
+class ClinicalCosts(Record):
     """What the two kinds of error cost, as the table's owners see it."""
 
     false_negative: float = Field(gt=0)  # the paper's c_fn
     false_positive: float = Field(gt=0)  # the paper's c_fp
 
 
-class Manifest(Entry):
+class Manifest(Record):
     """Everything about a table that is not in its rows."""
 
     title: str

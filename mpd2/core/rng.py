@@ -23,7 +23,7 @@ class Stream(IntEnum):
     ORDER = 1
     GATES = 2
     DROPOUT = 3
-    DEAL = 4
+    RESPLIT = 4
     LOCAL = 5
     SEARCH = 6
     BOOTSTRAP = 7

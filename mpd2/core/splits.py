@@ -1,4 +1,4 @@
-"""Other ways to deal the same cases to train, val and test: at random, or so that a cohort is new to whoever learns."""
+"""Other splits of the same cases into train, val and test: a stratified resplit at random, or leaving a cohort out."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ from mpd2.core.rng import Stream, stream
 
 
 def resplit(cohort: Cohort, number: int) -> Cohort:
-    """The cases dealt anew by the luck of `number`: in each split as many of each cohort and truth as before.
+    """A random split, number `number`, stratified: in each part as many cases of each cohort and truth as before.
 
-    A dealt cohort has a fingerprint of its own, for what is learned from it is not what the table teaches.
+    It has a fingerprint of its own, for what is learned from it is not what the table teaches.
     """
-    luck = stream(number, Stream.DEAL).random(len(cohort))
+    random = stream(number, Stream.RESPLIT).random(len(cohort))
     strata = (cohort.source, cohort.truth)
     split = np.empty_like(cohort.split)
-    split[np.lexsort((luck, *strata))] = cohort.split[np.lexsort((np.arange(len(cohort)), *strata))]
+    split[np.lexsort((random, *strata))] = cohort.split[np.lexsort((np.arange(len(cohort)), *strata))]
     return replace(cohort, split=split, fingerprint=short_hash([cohort.fingerprint, "resplit", number]))
 
 
-def newcomer(cohort: Cohort, key: str, local: int, number: int) -> Cohort:
-    """To learn from the other cohorts and from `local` cases of cohort `key`, and to be judged on its test cases.
+def leave_cohort_out(cohort: Cohort, key: str, local: int, number: int) -> Cohort:
+    """Leave cohort `key` out: learn from the others and from `local` of its cases, and test on its test cases.
 
-    The local cases are drawn from its train and val by the luck of `number` and keep their split; more of them include
-    the fewer. Test cases of the other cohorts and local ones not drawn are left out.
+    The local cases are drawn at random, draw number `number`, from its train and val and keep their split; more of them
+    include the fewer. Test cases of the other cohorts and local ones not drawn are left out.
     """
     home = cohort.sources == key
     if not home.any():
-        known = ", ".join(dict.fromkeys(cohort.sources.tolist()))
-        raise UserError(f"cohort to leave out: found {key!r}, expected one of {known}")
+        names = ", ".join(dict.fromkeys(cohort.sources.tolist()))
+        raise UserError(f"cohort to leave out: found {key!r}, expected one of {names}")
     pool = np.flatnonzero(home & (cohort.split != "test"))
     if not 0 <= local <= len(pool):
         raise UserError(f"local cases of {key}: found {local}, expected from 0 to {len(pool)}")

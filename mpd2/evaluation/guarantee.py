@@ -141,7 +141,7 @@ def promise(calibration: Kept, judged: Kept, level: float) -> dict[str, Any]:
 
 def redrawn(cases: int, calibration: int, checks: int, seed: int = 0) -> Floats:
     """Which cases are for calibration in each of many draws, [R, N] of 0 and 1."""
-    luck = stream(seed, Stream.DEAL).random((checks, cases))
+    luck = stream(seed, Stream.RESPLIT).random((checks, cases))
     return (luck.argsort(-1).argsort(-1) < calibration).astype(float)
 
 

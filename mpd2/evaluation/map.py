@@ -14,11 +14,11 @@ from scipy.spatial import cKDTree
 import mpd2
 from mpd2.core.arrays import Floats, Ints, frozen
 from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.error_rates import levelled
 from mpd2.core.errors import EmptyCohort, UserError
 from mpd2.core.files import digest, replacing_folder
-from mpd2.training.config import Section
+from mpd2.core.manifest import Record
 
-REACH = 2.0  # standard deviations at which a variable levels off: a score far out of range must not stretch the map
 FEWEST = 3  # different cases a map can be made of
 PLACED_BY = 8  # nearest cases that draw a new one to its place; more of them reach across gaps in the map
 TINY = 1e-9  # a distance that counts as none
@@ -26,7 +26,7 @@ MINKOWSKI = {"euclidean": 2.0, "manhattan": 1.0}  # the exponents of the metrics
 RECORD, COORDINATES = "map.json", "coordinates.parquet"
 
 
-class MapParameters(Section):
+class MapParameters(Record):
     """What a map is made with; the defaults fill the plane and keep the AI's errors in one region."""
 
     neighbours: int = Field(50, ge=2, le=1000, description="cases next to which each case is to lie")
@@ -37,7 +37,7 @@ class MapParameters(Section):
 
 @dataclass(frozen=True, eq=False)
 class Space:
-    """Where likeness is measured: the state in standard deviations, levelled off at REACH of them on either side."""
+    """Where likeness is measured: the state in standard deviations, levelled off so no outlier stretches the map."""
 
     means: Floats  # [8] of the training states
     scales: Floats  # [8]
@@ -51,7 +51,7 @@ class Space:
             row, column = odd[0]
             raise UserError(f"case {row + 1}, {STATE[column]}: found {state[row, column]}, expected a finite number")
         with np.errstate(over="ignore"):  # what overflows levels off all the same
-            return REACH * np.tanh((state - self.means) / self.scales / REACH)
+            return levelled(state, self.means, self.scales)
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,7 +129,7 @@ def nearest(cohort: Cohort, state: Floats, k: int) -> tuple[Ints, Floats]:
     return _neighbours(space.points(cohort.state), space.points(state), k, "euclidean")
 
 
-class Record(Section):
+class MapRecord(Record):
     """What is written beside the coordinates."""
 
     format: Literal[1]
@@ -144,7 +144,7 @@ def save_map(layout: Map, folder: Path) -> None:
     with replacing_folder(folder) as draft:
         x, y = layout.coordinates.T.astype(np.float32)
         pd.DataFrame({"case_id": layout.ids, "x": x, "y": y}).to_parquet(draft / COORDINATES, index=False)
-        record = Record(
+        record = MapRecord(
             format=1,
             parameters=layout.parameters,
             fingerprint=layout.fingerprint,
@@ -174,12 +174,12 @@ def load_map(folder: Path, cohort: Cohort) -> Map:
     return Map(record.parameters, record.fingerprint, space, cohort.ids, points, coordinates)
 
 
-def _read_record(folder: Path) -> Record:
+def _read_record(folder: Path) -> MapRecord:
     path = folder / RECORD
     if not path.is_file():
         raise UserError(f"{folder}: there is no map here (no {RECORD})")
     try:
-        return Record.model_validate_json(path.read_bytes())
+        return MapRecord.model_validate_json(path.read_bytes())
     except ValidationError as error:
         lines = [f"{'.'.join(map(str, e['loc'])) or 'file'}: {e['msg']}" for e in error.errors()]
         raise UserError(f"{path}: not a map this version can read: {'; '.join(lines)}") from None

@@ -19,7 +19,7 @@ from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.files import replacing, short_hash
 from mpd2.core.policy import Decisions
-from mpd2.core.splits import newcomer, resplit
+from mpd2.core.splits import leave_cohort_out, resplit
 from mpd2.evaluation.metrics import COUNTED, evaluate
 from mpd2.evaluation.tables import ALL
 from mpd2.methods import decisions_of
@@ -50,7 +50,7 @@ class Resplit:
     def of(self, cohort: Cohort) -> Cohort:
         """The same cases with other splits."""
         cases = resplit(cohort, self.number)
-        return newcomer(cases, self.new_cohort, self.local_cases, self.number) if self.new_cohort else cases
+        return leave_cohort_out(cases, self.new_cohort, self.local_cases, self.number) if self.new_cohort else cases
 
 
 @dataclass(frozen=True)

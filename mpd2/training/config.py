@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, model_validator
 from pydantic_core import ErrorDetails
 
 from mpd2.core.errors import UserError
+from mpd2.core.manifest import Record
 from mpd2.core.policy import Rule
 
 LOGGED = (
@@ -21,13 +22,7 @@ Positive = Annotated[float, Field(gt=0)]
 NonNegative = Annotated[float, Field(ge=0)]
 
 
-class Section(BaseModel):
-    """A group of settings; an unknown key or a value out of range is an error."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
-
-
-class Network(Section):
+class Network(Record):
     """The shape of a router. All members of a population share it."""
 
     width: int = Field(128, ge=2, le=1024, description="units of every hidden layer")
@@ -42,7 +37,7 @@ class Network(Section):
         return self
 
 
-class Objective(Section):
+class Objective(Record):
     """What a router is trained to keep small."""
 
     fee_weight: NonNegative = Field(0.284, description="γ: how much a reader's fee counts in training")
@@ -57,7 +52,7 @@ class Objective(Section):
     detach_defer: bool = Field(False, description="treat d as a constant inside GSDP and Rank-JS")
 
 
-class Prior(Section):
+class Prior(Record):
     """How the group prior p̃_g is built from the training cases."""
 
     sharpness: Positive = Field(0.678, description="τ_bad: how strongly mass goes to readers with few costly errors")
@@ -73,7 +68,7 @@ class Prior(Section):
     slack: NonNegative = Field(0.0151, description="how far above the geometric top share the cap may lie")
 
 
-class Budget(Section):
+class Budget(Record):
     """The augmented Lagrangian that holds the soft deferral rate below a target."""
 
     target: Share | None = Field(0.70, description="ρ_def: largest soft deferral rate; none switches the control off")
@@ -81,7 +76,7 @@ class Budget(Section):
     dual_step: NonNegative = Field(0.0428, description="η_λ: step of the multiplier, once an epoch")
 
 
-class Training(Section):
+class Training(Record):
     """The optimiser and when to stop. All members of a population share the batch size."""
 
     learning_rate: Positive = Field(3.05e-5, description="AdamW step size")
@@ -94,7 +89,7 @@ class Training(Section):
     violation_weight: NonNegative = Field(10.0, description="weight of the budget's excess in the checkpoint score")
 
 
-class Config(Section):
+class Config(Record):
     """One router, whole. The defaults are the paper's published best configuration."""
 
     seed: int = Field(42, ge=0, lt=2**32, description="stream of initial weights, batches, gate noise and dropout")

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mpd2.core.errors import UserError
-from mpd2.training.config import Config, Section
+from mpd2.core.manifest import Record
+from mpd2.training.config import Config
 
 GSDP, RANK, BUDGET = "objective__gsdp_weight", "objective__rank_weight", "budget__target"
 
@@ -143,5 +144,5 @@ def _value(value: Any) -> str:
 def _described(path: str) -> str:
     section, _, field = path.rpartition("__")
     kind = type(getattr(Config(), section)) if section else Config
-    assert issubclass(kind, Section)
+    assert issubclass(kind, Record)
     return str(kind.model_fields[field].description)

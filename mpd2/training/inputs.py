@@ -16,10 +16,9 @@ from mpd2.core.costs import Costs
 from mpd2.core.error_rates import ErrorRates, cross_fitted, expected_costs, fit_errors
 from mpd2.training.anatomy import fit_anatomy
 from mpd2.training.config import Config
-from mpd2.training.geometry import geometric_profile
 from mpd2.training.groups import Groups, fit_groups
 from mpd2.training.network import Normaliser
-from mpd2.training.prior import group_prior
+from mpd2.training.prior import geometric_profile, group_prior
 
 CONSTANT = 1e-9  # a spread up to this is rounding; to divide by it would blow up any later case
 

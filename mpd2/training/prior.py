@@ -8,7 +8,6 @@ from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.training.config import Prior
-from mpd2.training.geometry import geometric_profile
 from mpd2.training.groups import Groups
 
 GLOBAL_LABELS, FAMILY_LABELS, GROUP_LABELS = 5, 3, 2  # readings that make a reader eligible at each level
@@ -40,6 +39,24 @@ def group_prior(cohort: Cohort, groups: Groups, costs: Costs, config: Prior, ran
     present = _present(cohort, in_group)  # [G, M]
     share = _restricted(_restricted(mixed, present).clip(min=FLOOR), present)  # p_g
     return capped(share, share_cap(present.sum(-1), cohort.readers, config, rank_decay))
+
+
+def geometric_profile(decay: tuple[float, ...], readers: int) -> Floats:
+    """Reference share of each rank for every number of available readers, the paper's g_{k,ϱ}(t), [M + 1, M].
+
+    Row k is for k available readers and 0 beyond rank k; row 0 is all 0. `decay` holds ϱ in [0, 1] for 2, 3, 4, …
+    readers, its last entry for all larger numbers; 1 is the uniform profile and 0 gives everything to the first rank.
+
+    >>> geometric_profile((0.5, 1.0), readers=4).round(3).tolist()[2:]
+    [[0.667, 0.333, 0.0, 0.0], [0.333, 0.333, 0.333, 0.0], [0.25, 0.25, 0.25, 0.25]]
+    """
+    count = np.arange(readers + 1)[:, None]
+    rank = np.arange(readers)
+    rate = np.array(decay)[np.clip(count - 2, 0, len(decay) - 1)]  # [M + 1, 1]
+    weight: Floats = np.where(rank < count, rate**rank, 0.0)  # [M + 1, M]
+    # Divided by its sum, not by (1 − ϱ^k) / (1 − ϱ), which has no value at ϱ = 1.
+    total: Floats = weight.sum(-1, keepdims=True).clip(min=1.0)
+    return weight / total
 
 
 def competence(cohort: Cohort, members: Floats, costs: Costs, config: Prior, uniform: float, labels: int) -> Floats:

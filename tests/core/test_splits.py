@@ -1,4 +1,4 @@
-"""Cases dealt anew: how many go where, by whose luck, and what a newcomer may know."""
+"""Other splits: how many cases go where, what chance decides, and what a cohort left out may show."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from strategies import cohorts
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
-from mpd2.core.splits import newcomer, resplit
+from mpd2.core.splits import leave_cohort_out, resplit
 
 LUCK = st.integers(0, 1000)
 
@@ -46,7 +46,7 @@ def test_the_same_number_deals_the_same_and_another_one_something_else(benchmark
 
 
 def test_whoever_learns_has_seen_no_case_of_a_newcomer_but_the_known_ones(benchmark: Cohort) -> None:
-    dealt = newcomer(benchmark, "origa", 10, 0)
+    dealt = leave_cohort_out(benchmark, "origa", 10, 0)
     learned, judged = dealt.rows(dealt.split != "test"), dealt.subset(split="test")
     assert Counter(learned.sources.tolist()) == {"refuge": 800, "chaksu": 1009, "origa": 10}
     assert judged.ids.tolist() == benchmark.subset(split="test", cohorts=["origa"]).ids.tolist()
@@ -54,27 +54,27 @@ def test_whoever_learns_has_seen_no_case_of_a_newcomer_but_the_known_ones(benchm
 
 @given(LUCK, st.integers(0, 200), st.integers(0, 200))
 def test_more_local_cases_include_the_fewer(benchmark: Cohort, number: int, one: int, two: int) -> None:
-    few, many = (set(newcomer(benchmark, "refuge", local, number).ids.tolist()) for local in sorted((one, two)))
+    few, many = (set(leave_cohort_out(benchmark, "refuge", local, number).ids.tolist()) for local in sorted((one, two)))
     assert few <= many
 
 
 def test_all_local_cases_leave_nothing_out_but_the_other_cohorts_test_cases(benchmark: Cohort) -> None:
-    dealt = newcomer(benchmark, "refuge", 800, 5)
+    dealt = leave_cohort_out(benchmark, "refuge", 800, 5)
     left_out = benchmark.rows(~np.isin(benchmark.ids, dealt.ids))
     assert set(left_out.split) == {"test"}
     assert set(left_out.sources) == {"chaksu", "origa"}
 
 
 def test_each_newcomer_has_a_fingerprint_of_its_own(benchmark: Cohort) -> None:
-    dealt = [newcomer(benchmark, key, local, 0) for key in ("refuge", "origa") for local in (0, 5)]
+    dealt = [leave_cohort_out(benchmark, key, local, 0) for key in ("refuge", "origa") for local in (0, 5)]
     assert len({part.fingerprint for part in dealt}) == len(dealt)
 
 
 def test_a_cohort_nobody_knows_cannot_be_new(benchmark: Cohort) -> None:
     with pytest.raises(UserError, match="cohort to leave out: found 'rome', expected one of refuge, origa, chaksu"):
-        newcomer(benchmark, "rome", 0, 0)
+        leave_cohort_out(benchmark, "rome", 0, 0)
 
 
 def test_more_local_cases_than_there_are_cannot_be_known(benchmark: Cohort) -> None:
     with pytest.raises(UserError, match="local cases of origa: found 500, expected from 0 to 487"):
-        newcomer(benchmark, "origa", 500, 0)
+        leave_cohort_out(benchmark, "origa", 500, 0)

@@ -18,8 +18,8 @@ from mpd2.core.error_rates import ErrorRates
 from mpd2.core.errors import EmptyCohort, UserError
 from mpd2.training.anatomy import fit_anatomy
 from mpd2.training.config import PAPER
-from mpd2.training.geometry import geometric_profile
 from mpd2.training.inputs import TrainingInputs, prepare, training_costs
+from mpd2.training.prior import geometric_profile
 
 SHARES = st.floats(0, 1)
 DENOISED = {"objective__expected_share": 0.5}

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from torch import Tensor
 from torch.nn.functional import one_hot
 
-from mpd2.training.geometry import geometric_profile
 from mpd2.training.losses import ascended, budget_penalty, gsdp, rank_js, routing_cost, weighted_mean
 from mpd2.training.network import SoftPolicy
+from mpd2.training.prior import geometric_profile
 
 DECAYS = ((0.67, 0.80, 0.75, 0.72), (0.5,), (0.9, 0.3))
 

@@ -15,7 +15,6 @@ from hypothesis.extra import numpy as hnp
 from mpd2.core.cohort import STATE
 from mpd2.training import losses
 from mpd2.training.config import Network
-from mpd2.training.geometry import geometric_profile
 from mpd2.training.network import (
     BLOCKS,
     Noise,
@@ -30,6 +29,7 @@ from mpd2.training.network import (
     softplus,
     structural_risk,
 )
+from mpd2.training.prior import geometric_profile
 
 WIDTH, FLOOR = 4, 0.5
 ANATOMY = np.array([7.509, 8.040, -6.844])

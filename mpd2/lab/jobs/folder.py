@@ -23,8 +23,9 @@ from pydantic import Field, ValidationError, model_validator
 
 from mpd2.core.errors import UserError, invalid_entries
 from mpd2.core.files import ROOT, replacing
+from mpd2.core.manifest import Record
 from mpd2.core.memo import cached, depends_on
-from mpd2.training.config import Config, Section
+from mpd2.training.config import Config
 
 PLACE = "MPD2_WORKSHOP"
 """Names a folder for jobs and own runs in place of the usual ones."""
@@ -39,7 +40,7 @@ MOST = 10**9  # of anything that is counted
 State = Literal["queued", "running", "done", "failed", "cancelled"]
 Kind = Literal["train", "grid", "tune"]
 ENDED = ("done", "failed", "cancelled")
-Entry = TypeVar("Entry", bound=Section)
+Entry = TypeVar("Entry", bound=Record)
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,7 @@ class Workshop:
         return cls(Path(named) / "jobs", Path(named) / "runs") if named else cls(ROOT / "build" / "jobs", ROOT / "runs")
 
 
-class Search(Section):
+class Search(Record):
     """A study to begin or to go on with."""
 
     study: str = Field(min_length=1, max_length=LONGEST)
@@ -69,7 +70,7 @@ class Search(Section):
     seeds: int = Field(1, ge=1, le=MOST, description="routers of a trial")
 
 
-class Order(Section):
+class Order(Record):
     """What was asked for; never changed afterwards."""
 
     kind: Kind
@@ -101,7 +102,7 @@ class Order(Section):
         return max(config.training.epochs for config in self.configs)
 
 
-class Status(Section):
+class Status(Record):
     """How far a job is."""
 
     state: State = "queued"

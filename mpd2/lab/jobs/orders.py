@@ -11,8 +11,9 @@ from typing import Any
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
+from mpd2.core.manifest import Record
 from mpd2.lab.jobs.folder import LONGEST, Job, Kind, Order, Search
-from mpd2.training.config import Config, Section
+from mpd2.training.config import Config
 from mpd2.training.devices import pick_device
 
 MOST_ROUTERS = 160
@@ -120,7 +121,7 @@ def flat(config: Config) -> dict[str, Any]:
     """Every setting as a plain value, named `section__field`."""
     values: dict[str, Any] = {}
     for name, value in config.model_dump(mode="json").items():
-        if isinstance(getattr(config, name), Section):
+        if isinstance(getattr(config, name), Record):
             values |= {f"{name}__{field}": part for field, part in value.items()}
         else:
             values[name] = value

@@ -18,11 +18,12 @@ from pydantic import Field
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
+from mpd2.core.manifest import Record
 from mpd2.lab.tuning.batch import Batch
 from mpd2.lab.tuning.sampler import AddressedTpe, hyperband
 from mpd2.lab.tuning.space import DISTRIBUTIONS, HAND_TUNED
 from mpd2.lab.tuning.watch import Vigil, Watcher, alive, give_back
-from mpd2.training.config import Config, Section
+from mpd2.training.config import Config
 
 if TYPE_CHECKING:
     from mpd2.training.loop import Callback, Progress
@@ -34,7 +35,7 @@ TOLD = (TrialState.COMPLETE, TrialState.PRUNED)
 COUNTED = (*TOLD, TrialState.RUNNING)
 
 
-class SearchPlan(Section):
+class SearchPlan(Record):
     """What all trials of a study share; it is kept with the study, and a worker with another one is refused."""
 
     base: Config  # every setting that is not searched

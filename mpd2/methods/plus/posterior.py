@@ -13,10 +13,10 @@ import numpy as np
 
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import MEASURED, STATE, Cohort
+from mpd2.core.error_rates import levelled
 from mpd2.core.errors import EmptyCohort
 from mpd2.core.logistic import fit_logistic, sigmoid
 
-REACH = 2.0  # standard deviations at which an input levels off, so that no quadratic runs away out of range
 PENALTY = 5.0
 
 
@@ -41,8 +41,7 @@ class Scaler:
 
     def _common(self, cohort: Cohort) -> Floats:
         """The measured inputs in standard deviations, levelled off at REACH, and a constant, [N, 7]."""
-        levelled = REACH * np.tanh((_measured(cohort) - self.means) / self.scales / REACH)
-        return np.column_stack([levelled, np.ones(len(cohort))])
+        return np.column_stack([levelled(_measured(cohort), self.means, self.scales), np.ones(len(cohort))])
 
     def _own(self, cohort: Cohort, common: Floats) -> Floats:
         """The same once more for the case's own cohort, 0 for all others, [N, 7 G]; a new cohort has only 0."""

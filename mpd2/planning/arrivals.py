@@ -115,5 +115,5 @@ def _prices(past: Floats, left: int, room: Ints, coming: int, fill: bool) -> tup
     scale = len(past) / coming
     total, readers = (np.rint(np.minimum(n, coming) * scale).astype(np.int64) for n in (np.int64(left), room))
     nowhere = np.full(len(past), NO_PART, np.int64)
-    found = sample_prices(past, Places(int(total), nowhere, np.zeros(0, np.int64), readers, fill))
-    return found.total_price, found.reader_prices
+    sample = sample_prices(past, Places(int(total), nowhere, np.zeros(0, np.int64), readers, fill))
+    return sample.total_price, sample.reader_prices

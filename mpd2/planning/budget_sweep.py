@@ -64,9 +64,9 @@ def sweep_budgets(ranked: RankedCases, setting: DaySetting, weights: Floats) -> 
     prices = soft_prices(ranked, limits, budgets) if limits.soft else None
     counts = counts_along(ranked, limits, setting.costs, drawn, budgets, prices)  # [C, P, 1 + R]
     sent, readings = (counts[COUNTS.index(name), :, 0].astype(np.int64) for name in ("deferred", "consults"))
-    known = each_metric(counts)
-    known[SOFT] = ranked.soft(_prices(ranked, sent) if prices is None else prices) @ drawn.T / drawn.sum(1)
-    numbers = np.stack([known[name] for name in SHOWN], axis=1)  # [P, F, 1 + R]
+    metrics = each_metric(counts)
+    metrics[SOFT] = ranked.soft(_prices(ranked, sent) if prices is None else prices) @ drawn.T / drawn.sum(1)
+    numbers = np.stack([metrics[name] for name in SHOWN], axis=1)  # [P, F, 1 + R]
     value, samples = numbers[..., 0], numbers[..., 1:]
     return BudgetSweep(sent, readings, value, samples, _estimates(value, samples, setting.costs))
 

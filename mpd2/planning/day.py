@@ -97,7 +97,7 @@ class DaySetting:
             "urgent": str(self.urgent) if self.urgent else None,
             "missed": _unless(self.costs.false_negative, usual.false_negative),
             "alarm": _unless(self.costs.false_positive, usual.false_positive),
-            "fees": _pairs((column, fee) for column, fee, known in fees if fee != known),
+            "fees": _pairs((column, fee) for column, fee, other in fees if fee != other),
             "for_costs": YES if self.for_costs else None,
         }
         return {name: text for name, text in query.items() if text}

@@ -13,7 +13,7 @@ from mpd2.core.manifest import Manifest
 
 @dataclass(frozen=True)
 class Limits:
-    """Wishes about deferral. The plain `Limits()` leaves a policy alone."""
+    """Limits on deferral. `Limits()` leaves a policy alone."""
 
     budget: float | None = None  # share of cases to send, ρ; without one, as many as the policy wants
     soft: bool = False  # the budget is one of the mean probability of deferral, not of the cases sent
@@ -38,7 +38,7 @@ class Limits:
             raise UserError(f"capacity: found a reader twice in {', '.join(named)}")
 
     def check(self, manifest: Manifest) -> None:
-        """Refuse a reader nobody knows."""
+        """Refuse a reader who is not in the manifest."""
         unknown = sorted({*(column for column, _ in self.capacity), *self.away} - set(manifest.columns))
         if unknown:
             raise UserError(f"reader: found {', '.join(unknown)}, expected some of {', '.join(manifest.columns)}")
@@ -48,6 +48,6 @@ class Limits:
         return ~np.isin(manifest.columns, self.away)
 
     def capacities(self, manifest: Manifest) -> Floats:
-        """How many cases each reader can take, [M]; infinite where nothing is said."""
-        known = dict(self.capacity)
-        return np.array([known.get(column, np.inf) for column in manifest.columns], float)
+        """How many cases each reader can take, [M]; infinite without a limit."""
+        limited = dict(self.capacity)
+        return np.array([limited.get(column, np.inf) for column in manifest.columns], float)

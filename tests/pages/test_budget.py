@@ -11,6 +11,7 @@ from mpd2.studio.budget import controls as budget_controls
 from mpd2.studio.budget import state
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.budget.texts import TOPICS
+from mpd2.studio.parts.live_slider import STATIC
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 
@@ -373,6 +374,13 @@ def test_a_change_of_cost_alone_is_counted_anew_and_judged_neither_better_nor_wo
     assert RECOUNTED not in cards(budget)["tones"]  # so it has no colour
     assert {found[name] for name in ("Sensitivity", "Share sent", *THE_REST)} == {""}
     assert "nothing moved. Costs are counted at the new values." in texts(budget)
+
+
+def test_better_is_green_and_worse_is_red(budget):
+    assert cards(budget)["tones"] == {"better": "good", "worse": "bad"}
+    css = "".join((STATIC / "number_cards.css").read_text(encoding="utf-8").split())
+    assert ".sense.good{color:var(--st-green-text-color);}" in css
+    assert ".sense.bad{color:var(--st-red-text-color);}" in css
 
 
 def test_helps_name_the_costs_in_force(open_page):

@@ -24,9 +24,9 @@ def values_at(numbers: Mapping[str, Estimate], sent: int, readings: int | None) 
     """Value, interval, and what else there is to say, of each number; `readings` where they may differ from cases."""
     texts = []
     for metric in SHOWN:
-        number, known = numbers[metric], METRICS[metric]
+        number, form = numbers[metric], METRICS[metric]
         more = f"{readings} readings of {sent} cases" if metric == "Defer" and readings is not None else ""
-        texts += [known.shown(number.value), known.interval(number.low, number.high), more]
+        texts += [form.shown(number.value), form.interval(number.low, number.high), more]
     return texts
 
 
@@ -39,13 +39,13 @@ def changes_at(more: Mapping[str, Estimate] | None, recounted: bool = False) -> 
         return NO_CHANGE * len(SHOWN)
     texts = []
     for metric in SHOWN:
-        apart, known = more[metric], METRICS[metric]
+        apart, form = more[metric], METRICS[metric]
         if apart.value == apart.low == apart.high == 0:
             texts += NO_CHANGE
         else:
-            verdict = RECOUNTED if recounted and known.unit == COST else sense(metric, apart)
-            ends = known.interval(apart.low, apart.high, signed=True)
-            texts += [f"Δ {known.change(apart.value)}", ends, verdict]
+            verdict = RECOUNTED if recounted and form.unit == COST else sense(metric, apart)
+            ends = form.interval(apart.low, apart.high, signed=True)
+            texts += [f"Δ {form.change(apart.value)}", ends, verdict]
     return texts
 
 

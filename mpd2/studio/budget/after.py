@@ -23,9 +23,18 @@ COST, CHANGE = "%.3f", "%+.3f"
 def cohorts(about: Scenario) -> None:
     """The effect on each cohort."""
     st.subheader("Effect of the change on each cohort", anchor=False)
-    here = state.slider()
+    here, cost = state.slider(), METRICS["TotalCost"]
+    rows = budget_store.cohorts(about, here.before, here.now)
+    levels, differences = (
+        rows[columns].to_numpy(float).tolist()
+        for columns in (["TotalCost", "low", "high"], ["difference", "difference_low", "difference_high"])
+    )
+    total = [f"{cost.shown(value)} ({cost.interval(low, high)})" for value, low, high in levels]
+    apart = [f"{cost.change(value)} ({cost.interval(low, high, signed=True)})" for value, low, high in differences]
+    shown = rows.assign(total=total, apart=apart)
     widgets.data_table(
-        budget_store.cohorts(about, here.before, here.now),
+        shown[["cohort", "n", "sent_before", "sent", "share", "total", "apart", "ClinicalCost", "ExpertCost"]],
+        csv=rows,
         key="budget_cohorts",
         alt_text="For each cohort the cases sent before and now, their costs and the change of total cost",
         columns={
@@ -34,14 +43,10 @@ def cohorts(about: Scenario) -> None:
             "sent_before": st.column_config.NumberColumn("Sent before"),
             "sent": st.column_config.NumberColumn("Sent now"),
             "share": st.column_config.NumberColumn("Share sent", format="percent"),
-            "TotalCost": _cost("TotalCost"),
-            "low": _number("95 % from", COST),
-            "high": _number("to", COST),
             "ClinicalCost": _cost("ClinicalCost"),
             "ExpertCost": _cost("ExpertCost"),
-            "difference": _number("Δ total", CHANGE),
-            "difference_low": _number("Δ 95 % from", CHANGE),
-            "difference_high": _number("Δ to", CHANGE),
+            "total": st.column_config.TextColumn("Total cost (95 %)", help=cost.explained(here.now.costs)),
+            "apart": st.column_config.TextColumn("Δ total (95 %)"),
         },
     )
     st.caption(texts.COHORTS)
@@ -155,6 +160,12 @@ def worklist(about: Scenario) -> None:
                 on_click="ignore",
                 type="tertiary",
             )
+    st.dataframe(
+        clinic_table(budget_store.worklist(about, setting)),
+        hide_index=True,
+        key="budget_worklist",
+        alt="The worklist: every case, whom it is assigned to and why",
+    )
 
 
 def _whole_list(about: Scenario, setting: DaySetting) -> bytes:

@@ -78,16 +78,17 @@ def _compare(rows: pd.DataFrame, setting: DaySetting) -> None:
 
 def in_words(rows: pd.DataFrame) -> str:
     """The cost of not knowing the day beforehand: the first row of `in_many_orders` against the others."""
-    known, orders = rows.iloc[0], rows.iloc[1:]
+    planned, orders = rows.iloc[0], rows.iloc[1:]
     cost, regret = orders["TotalCost"], orders["regret"]
     lost = f", and loses {percent(regret.mean())} of the plan's value" if regret.notna().all() else ""
     return (
         f"Deciding on arrival, in {len(orders)} orders of the same cases, costs {decimal(cost.mean())} a case "
-        f"({interval(cost.min(), cost.max())}){lost}; with all known beforehand it costs {decimal(known['TotalCost'])}."
+        f"({interval(cost.min(), cost.max())}){lost}. With all cases known beforehand it costs "
+        f"{decimal(planned['TotalCost'])}."
     )
 
 
 @cached
 def _orders(about: Scenario, past: Scenario, setting: DaySetting) -> pd.DataFrame:
-    ranked, known = (store.ranked_for(one, setting) for one in (about, past))
-    return in_many_orders(ranked, known.order, setting.limits, setting.costs, ORDERS)
+    today, earlier = (store.ranked_for(one, setting) for one in (about, past))
+    return in_many_orders(today, earlier.order, setting.limits, setting.costs, ORDERS)

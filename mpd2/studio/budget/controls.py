@@ -110,7 +110,7 @@ def _edited(key: str, rows: pd.DataFrame) -> None:
         limited = table[table["at_most"].notna()]
         capacity = tuple(zip(limited["reader"], map(int, limited["at_most"]), strict=True))
         away = tuple(table.loc[~table["here"].astype(bool), "reader"])
-        fees = tuple(known if fee is None else float(fee) for fee, known in zip(table["fee"], rows["fee"], strict=True))
+        fees = tuple(usual if fee is None else float(fee) for fee, usual in zip(table["fee"], rows["fee"], strict=True))
         return replace(
             setting,
             limits=replace(setting.limits, capacity=capacity, away=away),

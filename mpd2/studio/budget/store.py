@@ -192,8 +192,8 @@ def cohorts(about: Scenario, before: DaySetting, after: DaySetting) -> pd.DataFr
 def small_curves(about: Scenario) -> dict[str, list[float]]:
     """What SPARKS come to as more cases are sent, from none to all, at the run's own costs."""
     usual = DaySetting(store.run(about.run).costs)
-    known = ranked_for(about, usual)
-    days = [dayplan.make_day(known, usual.with_budget(share)) for share in np.linspace(0, 1, SPARK_POINTS)]
+    own = ranked_for(about, usual)
+    days = [dayplan.make_day(own, usual.with_budget(share)) for share in np.linspace(0, 1, SPARK_POINTS)]
     counted = np.array([observed(each.tally) for each in days])  # [P, metrics]
     busiest = [each.load.max() / each.readings if each.readings else np.nan for each in days]
     return {name: counted[:, COUNTED.index(name)].tolist() for name in SPARKS} | {"Top1": busiest}
@@ -233,9 +233,9 @@ def _curve(about: Scenario, kind: DaySetting) -> pd.DataFrame:
 
 @cached
 def _optimum(about: Scenario, kind: DaySetting) -> Optimum:
-    known = ranked_for(about, kind)
-    best = cheapest(operating_curve(known, kind.limits, kind.costs, points=FINE))
-    return Optimum(float(best["budget"]), float(best["value"]), about.split, len(known.cohort))
+    cases = ranked_for(about, kind)
+    best = cheapest(operating_curve(cases, kind.limits, kind.costs, points=FINE))
+    return Optimum(float(best["budget"]), float(best["value"]), about.split, len(cases.cohort))
 
 
 @cached
@@ -252,8 +252,8 @@ def _backdrop(about: Scenario, kind: DaySetting) -> Drawing:
 @cached
 def longest_list(about: Scenario, away: tuple[str, ...], routed: Costs) -> int:
     """The readings of the busiest reader if every case is sent and nobody is ever full."""
-    known = ranked(about, away, routed)
-    first = known.order.argmax(-1)[np.isfinite(known.order).any(-1)]
+    order = ranked(about, away, routed).order
+    first = order.argmax(-1)[np.isfinite(order).any(-1)]
     return int(np.bincount(first, minlength=1).max())
 
 

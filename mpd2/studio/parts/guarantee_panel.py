@@ -34,10 +34,8 @@ LIMIT = "Log-odds of being sent up to which a case stays unread; 0 is the run's 
 HEADS = {
     "cohort": ("Cohort", "Where the photographs come from."),
     "state": ("Promise", "Whether it can be given from the val cases, and if not, why."),
-    "val": ("Missed on val", "Missed glaucomas among the val patients who stay unread."),
-    "n": ("Val cases", "Cases the limit was found on."),
-    "test": ("Missed on test", "Missed glaucomas among the test patients who stay unread."),
-    "judged_n": ("Test cases", "Cases that had no part in finding the limit."),
+    "val": ("Missed on val", "Missed glaucomas among the unread of n val patients, on whom the limit was found."),
+    "test": ("Missed on test", "Missed glaucomas among the unread of n test patients, who had no part in that."),
     "rate": ("Share missed on test", "Of the test patients who stay unread, with its 95 % interval (Wilson)."),
     "broken": (
         "Broken in redraws",
@@ -75,6 +73,7 @@ def panel(run: str) -> None:
     st.markdown(in_words(rows, most, among))
     widgets.data_table(
         as_words(rows),
+        csv=rows,
         key="guarantee",
         alt_text=f"Whether at most {most} missed in 100 can be promised in each cohort, and what happened on test",
         columns={
@@ -112,10 +111,11 @@ def as_words(rows: pd.DataFrame) -> pd.DataFrame:
             "cohort": rows["cohort"],
             "state": rows["state"],
             "limit": rows["limit"],
-            "val": [row and f"{row['missed']:.0f} of {row['kept']:.0f}" for row in given],
-            "n": rows["n"].astype(str),
-            "test": [row and f"{row['judged_missed']:.0f} of {row['judged_kept']:.0f}" for row in given],
-            "judged_n": rows["judged_n"].astype(str),
+            "val": [row and f"{row['missed']:.0f} of {row['kept']:.0f} (n = {row['n']})" for row in given],
+            "test": [
+                row and f"{row['judged_missed']:.0f} of {row['judged_kept']:.0f} (n = {row['judged_n']})"
+                for row in given
+            ],
             "rate": [
                 row and f"{percent(row['rate'], 1)} ({percent_interval(row['low'], row['high'])})" for row in given
             ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from mpd2.core.memo import cached
+from mpd2.core.text import percent
 from mpd2.methods.base import AsksOn
 from mpd2.planning import hard_stop
 from mpd2.planning.hard_stop import LEVEL, StopThresholds
@@ -17,9 +18,9 @@ STEPS = (
     "now is expected to cost. Asking counts in the reader's fee and every answer that may come after."
 )
 STOPS = {
-    hard_stop.AGAIN: f"The photograph is poorer than those of {100 * LEVEL:.0f} % of the training cases: photograph "
+    hard_stop.AGAIN: f"The photograph is poorer than those of {percent(LEVEL, 0)} of the training cases: photograph "
     "again before anybody decides.",
-    hard_stop.SPECIALIST: f"The case is farther from its nearest training case than {100 * LEVEL:.0f} % of these are "
+    hard_stop.SPECIALIST: f"The case is farther from its nearest training case than {percent(LEVEL, 0)} of these are "
     "from theirs: to a specialist, whatever the steps say.",
 }
 

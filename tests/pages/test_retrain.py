@@ -207,6 +207,29 @@ def test_a_study_is_shown_and_its_best_configuration_kept_as_a_preset(workshop, 
     assert "**mine (preset), again** · 10 routers, 150 epochs" in said(page)
 
 
+def test_a_study_can_be_deleted_but_not_while_a_job_works_on_it(workshop, open_page):
+    for study in ("first", "second"):
+        search = Search(study=study, trials=1)
+        finished(orders.tuning(wish(study), search, store.DATA / "glaucoma.csv", store.cohort()), workshop)
+    again = orders.tuning(wish("more"), Search(study="first", trials=9), store.DATA / "glaucoma.csv", store.cohort())
+    waiting = queue.submit(again, workshop)
+    page = open_page("retrain", lab="tune")
+    page.selectbox(key="tune_shown").set_value("first").run()
+    page.button(key="tune_delete").click().run()
+    assert not page.exception
+    assert "cancel it first" in page.toast[0].value
+    assert {"first", "second"} <= set(page.selectbox(key="tune_shown").options)
+    queue.cancel(waiting, workshop)
+    page.run()
+    page.button(key="tune_delete").click().run()
+    assert not page.exception
+    assert "first" not in page.selectbox(key="tune_shown").options
+    assert "second" in page.selectbox(key="tune_shown").options
+    page.selectbox(key="tune_shown").set_value("second").run()
+    page.button(key="tune_delete").click().run()
+    assert not page.exception
+
+
 def test_the_best_configuration_is_trained_again_at_a_press(workshop, open_page):
     search = Search(study="tiny", trials=2)
     order = orders.tuning(wish("tiny search"), search, store.DATA / "glaucoma.csv", store.cohort())

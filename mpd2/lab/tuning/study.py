@@ -79,9 +79,16 @@ def load_study(storage: RDBStorage, name: str) -> tuple[Study, SearchPlan]:
     try:
         study = optuna.load_study(storage=storage, study_name=name)
     except KeyError:
-        known = ", ".join(sorted(optuna.get_all_study_names(storage))) or "none"
-        raise UserError(f"study: found none called {name!r}, expected one of those there: {known}") from None
+        raise _no_such(storage, name) from None
     return study, SearchPlan.model_validate(_plan_of(study))
+
+
+def delete_study(storage: RDBStorage, name: str) -> None:
+    """Remove a study with all its trials; whoever still works on it fails."""
+    try:
+        optuna.delete_study(storage=storage, study_name=name)
+    except KeyError:
+        raise _no_such(storage, name) from None
 
 
 def best_trial(study: Study) -> FrozenTrial:
@@ -166,6 +173,11 @@ class SearchWorker:
         told = self._trials(*TOLD)
         best = self.study.best_value if any(map(within_budget, told)) else None
         return SearchProgress(len(told), self.trials, best, None)
+
+
+def _no_such(storage: RDBStorage, name: str) -> UserError:
+    names = ", ".join(sorted(optuna.get_all_study_names(storage))) or "none"
+    return UserError(f"study: found none called {name!r}, expected one of those there: {names}")
 
 
 def _check_plan(study: Study, plan: SearchPlan) -> None:

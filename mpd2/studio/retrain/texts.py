@@ -56,6 +56,7 @@ STUDY = "A search by its name. One that is there goes on; its start, epochs and 
 TRIALS = "How many configurations the study is to have in all."
 TRIAL_SEEDS = "Routers of a trial; its score is their mean."
 TRIAL_EPOCHS = "Most passes of a trial. The best configuration is then trained in full."
+DELETE_STUDY = "The study and all its trials are removed for everybody; presets kept from it stay."
 NO_STUDY = "No study yet. Press Search to begin one."
 SCORE = (
     "The score joins clinical cost, MCC, AUPRC, tier cost and excess over the budget, each against a fixed reference, "

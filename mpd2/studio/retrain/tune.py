@@ -19,7 +19,7 @@ from mpd2.lab.jobs.search import keep_preset
 from mpd2.lab.tuning import tables
 from mpd2.lab.tuning.score import CRITERIA
 from mpd2.lab.tuning.storage import connect
-from mpd2.lab.tuning.study import SearchPlan, best_trial, load_study, trial_config
+from mpd2.lab.tuning.study import SearchPlan, best_trial, delete_study, load_study, trial_config
 from mpd2.present.charts import tuning as figures
 from mpd2.present.charts.kit.drawing import Drawing
 from mpd2.studio.parts import widgets
@@ -28,11 +28,12 @@ from mpd2.studio.shell import store
 from mpd2.training import form_fields
 from mpd2.training.config import Config
 
+SHOWN = "tune_shown"  # key of the session: the study that is looked at
 LOOK = 5.0  # seconds between two looks at a study that is being worked on
 
 
 def draw() -> None:
-    """The form, the jobs, and what a study has found so far."""
+    """The form, the jobs, and the results of a study so far."""
     st.caption(texts.TUNE)
     _form()
     jobs.draw()
@@ -45,12 +46,20 @@ def draw() -> None:
     if not names:
         st.caption(texts.NO_STUDY)
         return
-    name = st.selectbox("Study", names, key="tune_shown", width=320)
-    busy = any(
-        job.order.search is not None and job.order.search.study == name and job.status.state not in ENDED
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.selectbox("Study", names, key=SHOWN, width=320)
+        with st.popover("Delete", icon=":material/delete:"):
+            st.caption(texts.DELETE_STUDY)
+            st.button("Delete it", key="tune_delete", on_click=_delete, args=(name, place), type="primary")
+    st.fragment(_study, run_every=LOOK if _is_busy(name, place) else None, key="study")(name, place)
+
+
+def _is_busy(study: str, place: Workshop) -> bool:
+    """Whether a job works on the study, or waits to."""
+    return any(
+        job.order.search is not None and job.order.search.study == study and job.status.state not in ENDED
         for job in all_jobs(place)
     )
-    st.fragment(_study, run_every=LOOK if busy else None, key="study")(name, place)
 
 
 def _form() -> None:
@@ -151,6 +160,18 @@ def _keep(config: Config, field: str, place: Workshop, train: bool) -> None:
         start = form.kept_start(kept, config)
         wish = orders.Wish(start, config, start.costs, title=kept)
         form.submit(orders.training(wish, form.SEEDS, form.table(), store.cohort()))
+
+
+def _delete(name: str, place: Workshop) -> None:
+    """Delete a study; what speaks against it is said."""
+    if _is_busy(name, place):
+        st.toast(f"A job works on {name}: cancel it first", icon=":material/error:")
+        return
+    try:
+        delete_study(_storage(place.studies), name)
+    except UserError as error:
+        st.toast(str(error), icon=":material/error:")
+    st.session_state.pop(SHOWN, None)
 
 
 @cached

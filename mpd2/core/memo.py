@@ -134,7 +134,7 @@ def cached_by_content(make: Callable[Given, Made]) -> Callable[Given, Made]:
 
 
 def depends_on(path: Path) -> None:
-    """Let the result being made be valid only as long as a file stays as it is now; said before it is read."""
+    """Let the result being made be valid only as long as a file stays as it is now; call it before reading."""
     read = _files.get()
     if read is not None:
         read.setdefault(str(path), _stamp(str(path)))

@@ -362,7 +362,7 @@ def _check_range(folder: Path, frame: pd.DataFrame, low: int, high: int) -> None
 
 @contextmanager
 def _readable(folder: Path) -> Iterator[None]:
-    """A block that reads files of a run; what cannot be read is told in words."""
+    """A block that reads files of a run; what cannot be read is a `UserError`."""
     try:
         yield
     except (OSError, SafetensorError, ValueError, KeyError, TypeError) as error:

@@ -25,7 +25,15 @@ from mpd2.lab.tuning.sampler import LEAST_EPOCHS
 from mpd2.lab.tuning.score import appraise
 from mpd2.lab.tuning.space import HAND_TUNED
 from mpd2.lab.tuning.storage import connect, connected
-from mpd2.lab.tuning.study import SearchProgress, best_trial, load_study, open_study, trial_config, within_budget
+from mpd2.lab.tuning.study import (
+    SearchProgress,
+    best_trial,
+    delete_study,
+    load_study,
+    open_study,
+    trial_config,
+    within_budget,
+)
 from mpd2.lab.tuning.tables import trials_frame
 from mpd2.lab.tuning.watch import SIGN, Vigil, Watcher, give_back
 from mpd2.methods import policy_of
@@ -194,9 +202,10 @@ def test_another_plan_is_refused_by_what_differs(study, place):
             open_study(storage, NAME, plan)
 
 
-def test_a_study_that_is_not_there_is_refused_with_those_that_are(study, place):
+@pytest.mark.parametrize("use", [load_study, delete_study])
+def test_a_study_that_is_not_there_is_refused_with_those_that_are(study, place, use):
     with pytest.raises(UserError, match="study: found none called 'lost', expected one of those there: search"):
-        load_study(connect(str(place)), "lost")
+        use(connect(str(place)), "lost")
 
 
 @pytest.mark.parametrize(

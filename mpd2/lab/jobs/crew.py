@@ -30,9 +30,9 @@ class Worker:
     desk: socket.socket
 
     def give(self, job: Job, lock: int, place: Workshop) -> None:
-        """Let it do a job, whose lock goes over to it. One that died meanwhile is found by the next who looks.
+        """Let it do a job, whose lock goes over to it. One that died meanwhile is requeued by the next who looks.
 
-        The workshop is told too: a worker may have been started while the environment named another.
+        The workshop is sent too: a worker may have been started while the environment named another.
         """
         with suppress(OSError):
             socket.send_fds(self.desk, [SEPARATOR.join(map(os.fsencode, (job.folder, place.jobs, place.runs)))], [lock])
@@ -98,15 +98,15 @@ def let_go() -> None:
 def how_it_ended(process: int | None) -> str:
     """How a worker ended, in words; only those who started it can know."""
     with _lock:
-        known = _working.pop(process, None) if process is not None else None
-    code = known.poll() if known else None
+        worker = _working.pop(process, None) if process is not None else None
+    code = worker.poll() if worker else None
     if code is None:
         return "its process is gone"
     return f"its process was ended by {signal.Signals(-code).name}" if code < 0 else f"its process ended with {code}"
 
 
 def reap_finished() -> None:
-    """Let the system forget workers that have ended well."""
+    """Reap the processes of workers that have ended well; how others ended is still to be asked."""
     with _lock:
         for process in [pid for pid, worker in _working.items() if worker.poll() == 0]:
             del _working[process]

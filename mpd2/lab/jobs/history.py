@@ -40,9 +40,9 @@ class History:
         """The epoch whose weights each router would keep so far, by the same rule as in training, [E]; 0 = none yet."""
         first = np.array([min(c.training.warm_up, c.training.epochs - 1) for c in configs])
         score = np.where(self.epoch[:, None] > first, self.log["score"], np.nan)  # [T, E]
-        known = ~np.isnan(score).all(0)
-        best = np.where(known, np.argmin(np.nan_to_num(score, nan=np.inf), axis=0), 0)
-        return np.where(known, self.epoch[best], 0)
+        scored = ~np.isnan(score).all(0)
+        best = np.where(scored, np.argmin(np.nan_to_num(score, nan=np.inf), axis=0), 0)
+        return np.where(scored, self.epoch[best], 0)
 
     def frame(self, names: Sequence[str]) -> pd.DataFrame:
         """What was logged under these names: epoch, member, name, value; of a long training every few epochs."""

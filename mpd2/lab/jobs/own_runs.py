@@ -1,4 +1,4 @@
-"""People's own runs: what there is, where each came from; to name, take away and remove."""
+"""People's own runs: listed with where each came from, renamed, exported and deleted."""
 
 from __future__ import annotations
 

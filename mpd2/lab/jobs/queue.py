@@ -1,4 +1,4 @@
-"""Who may start when: a few jobs run, a few wait, the rest is refused; what died is taken up again."""
+"""The queue: a few jobs run, a few wait, the rest is refused; a job whose worker died is requeued."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from mpd2.lab.jobs.folder import CHECKPOINT, ENDED, Job, Order, Status, Workshop
 
 RUNNING = 1  # jobs at once
 WAITING = 8  # jobs that may wait
-KEPT = 50  # jobs that are remembered after their end
-ATTEMPTS = 3  # how often a job is taken up before it counts as failed
+KEPT = 50  # finished jobs that are not pruned
+ATTEMPTS = 3  # how often a job is started before it counts as failed
 PATIENCE = 5.0  # seconds a worker has to end before it is killed
 
 
@@ -31,15 +31,15 @@ def submit(order: Order, place: Workshop) -> Job:
         if waiting >= WAITING:
             raise UserError(f"found {waiting} jobs waiting, expected at most {WAITING}; wait, or cancel one")
         job = _new_job(order, place)
-        _tend(place)
+        _maintain(place)
     return job
 
 
 def maintain(place: Workshop) -> None:
-    """Take up what died, start what may start, forget what is long over; anybody may call it at any time."""
+    """Requeue dead jobs, start queued ones, prune finished ones; anybody may call it at any time."""
     if place.jobs.is_dir():
         with _alone(place):
-            _tend(place)
+            _maintain(place)
 
 
 def cancel(job: Job, place: Workshop) -> None:
@@ -55,7 +55,7 @@ def cancel(job: Job, place: Workshop) -> None:
                 _clear(job, place)
                 shutil.rmtree(place.runs / job.name, ignore_errors=True)
                 job.write(job.status.model_copy(update={"state": "cancelled", "seconds_left": None, "process": None}))
-        _tend(place)
+        _maintain(place)
 
 
 def forget(job: Job, place: Workshop) -> None:
@@ -66,12 +66,12 @@ def forget(job: Job, place: Workshop) -> None:
         shutil.rmtree(job.folder, ignore_errors=True)
 
 
-def _tend(place: Workshop) -> None:
+def _maintain(place: Workshop) -> None:
     crew.reap_finished()
     jobs = all_jobs(place)
     for job in jobs:
         if job.status.state == "running" and not job.is_held():
-            _take_up(job, place)
+            _requeue(job, place)
     free = RUNNING - sum(job.status.state == "running" for job in jobs)
     for job in [job for job in jobs if job.status.state == "queued"][: max(free, 0)]:
         _start(job, place)
@@ -82,7 +82,7 @@ def _tend(place: Workshop) -> None:
 
 def _start(job: Job, place: Workshop) -> None:
     lock = job.take()
-    if lock is None:  # somebody is looking at it just now; the next one who tends the queue starts it
+    if lock is None:  # somebody is looking at it just now; the next one who maintains the queue starts it
         return
     worker = crew.next_worker()
     try:
@@ -98,8 +98,8 @@ def _start(job: Job, place: Workshop) -> None:
         os.close(lock)
 
 
-def _take_up(job: Job, place: Workshop) -> None:
-    """Let a job whose worker died wait again, first of all; after a few times it has failed."""
+def _requeue(job: Job, place: Workshop) -> None:
+    """Let a job whose worker died wait again, before all others; after a few attempts it has failed."""
     with job.held() as ours:
         status = job.status
         if not ours or status.state != "running":

@@ -20,7 +20,7 @@ from mpd2.lab.tuning import tables
 from mpd2.lab.tuning.score import CRITERIA
 from mpd2.lab.tuning.storage import connect
 from mpd2.lab.tuning.study import SearchPlan, best_trial, delete_study, load_study, trial_config
-from mpd2.present.charts import tuning as figures
+from mpd2.present.charts import tuning as charts
 from mpd2.present.charts.kit.drawing import Drawing
 from mpd2.studio.parts import widgets
 from mpd2.studio.retrain import form, jobs, texts
@@ -112,8 +112,8 @@ def _best(study: Study, its_plan: SearchPlan, trials: pd.DataFrame, place: Works
         st.caption(str(error))
         return
     (row,) = trials[trials["trial"] == best.number].to_dict("records")
-    told = " · ".join(f"{label_of(name)} {decimal(row[name])}" for name in ("TotalCost", *CRITERIA, "Defer"))
-    st.markdown(f"**The best within its budget is trial {best.number}, score {decimal(row['Score'], 4)}:** {told}")
+    metrics = " · ".join(f"{label_of(name)} {decimal(row[name])}" for name in ("TotalCost", *CRITERIA, "Defer"))
+    st.markdown(f"**The best within its budget is trial {best.number}, score {decimal(row['Score'], 4)}:** {metrics}")
     config = trial_config(best, its_plan).but(training__epochs=Config().training.epochs)
     left, right = st.columns([2, 3], vertical_alignment="bottom")
     field = f"tune:{study.study_name}:preset"
@@ -129,23 +129,23 @@ def _charts(study: Study, trials: pd.DataFrame, place: Workshop) -> None:
     left, right = st.columns(2)
     with left:
         rows = tables.history(trials)
-        _chart("history", figures.history(rows), rows, "Score of each trial and the best so far")
+        _chart("history", charts.history(rows), rows, "Score of each trial and the best so far")
         shares = _importances(trials[trials["state"] == "complete"], place.studies, study.study_name)
         if len(shares):
-            _chart("importances", figures.importances(shares), shares, "Share of the spread each setting explains")
+            _chart("importances", charts.importances(shares), shares, "Share of the spread each setting explains")
         else:
             st.caption("Which settings matter can be said after a few more trials.")
     with right:
         rows = tables.front(trials)
-        _chart("front", figures.front(rows, "MCC", "TotalCost"), rows, "MCC of each trial against its total cost")
+        _chart("front", charts.front(rows, "MCC", "TotalCost"), rows, "MCC of each trial against its total cost")
         rows = tables.parallel(trials)
-        _chart("parallel", figures.parallel(rows), rows, "Each trial as a line through its settings")
+        _chart("parallel", charts.parallel(rows), rows, "Each trial as a line through its settings")
     with st.expander("Every trial", icon=":material/table:"):
-        widgets.data_table(trials, key="tune-trials", alt_text="Every trial with its figures and settings")
+        widgets.data_table(trials, key="tune-trials", alt_text="Every trial with its metrics and settings")
 
 
-def _chart(name: str, figure: Drawing, table: pd.DataFrame, alt_text: str) -> None:
-    widgets.chart(figure, table=table, key=f"tune-{name}", alt_text=alt_text)
+def _chart(name: str, chart: Drawing, table: pd.DataFrame, alt_text: str) -> None:
+    widgets.chart(chart, table=table, key=f"tune-{name}", alt_text=alt_text)
 
 
 def _keep(config: Config, field: str, place: Workshop, train: bool) -> None:

@@ -91,14 +91,14 @@ def _refused_run() -> list[str]:
 
 def _refused_slice() -> list[str]:
     """Which cohorts and which split the link names that are none."""
-    known = {COHORTS: {item.key for item in store.cohort().manifest.cohorts}, SPLIT: set(SHOWN_SPLITS)}
+    options = {COHORTS: {item.key for item in store.cohort().manifest.cohorts}, SPLIT: set(SHOWN_SPLITS)}
     words = {COHORTS: "cohort", SPLIT: "split"}
     return [
         f"The link names the {words[key]} “{asked}”, which is not shown here: that part of it is left out."
         for key in (COHORTS, SPLIT)
         if key not in st.session_state
         for asked in st.query_params.get_all(key)
-        if asked and asked not in known[key]
+        if asked and asked not in options[key]
     ]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-SAID = "link"  # key of the session: what the address says, by name
+IN_ADDRESS = "link"  # key of the session: what stands in the address, by key
 
 
 def one(
@@ -20,7 +20,7 @@ def one(
     if key not in st.session_state:
         st.session_state[key] = next((asked for asked in st.query_params.get_all(key) if asked in options), default)
     chosen = str(widget(label, options, key=key, **settings))
-    _say(key, [chosen], [default])
+    _write(key, [chosen], [default])
     return chosen
 
 
@@ -36,10 +36,10 @@ def many(
     """The options chosen with a widget for any number of them; none of them is an empty word in the address."""
     if key not in st.session_state:
         asked = st.query_params.get_all(key)
-        known = [option for option in options if option in asked]
-        st.session_state[key] = known if known or asked == [""] else list(default)
+        there = [option for option in options if option in asked]
+        st.session_state[key] = there if there or asked == [""] else list(default)
     chosen = list(widget(label, options, key=key, **settings))
-    _say(key, chosen, list(default))
+    _write(key, chosen, list(default))
     return chosen
 
 
@@ -48,27 +48,27 @@ def free(key: str) -> list[str]:
     if key not in st.session_state:
         st.session_state[key] = [word for word in st.query_params.get_all(key) if word]
     words = list(st.session_state[key])
-    _say(key, words, [])
+    _write(key, words, [])
     return words
 
 
 def carry(*keys: str) -> None:
-    """Say again, on a page opened from the menu, what was chosen around the page before."""
-    said: dict[str, list[str]] = st.session_state.get(SAID, {})
-    lost = {key: said[key] for key in keys if key in said and key not in st.query_params}
+    """Write into the address of a page opened from the menu what was chosen around the page before."""
+    written: dict[str, list[str]] = st.session_state.get(IN_ADDRESS, {})
+    lost = {key: written[key] for key in keys if key in written and key not in st.query_params}
     if lost:
         st.query_params.update(lost)
 
 
-def _say(key: str, chosen: list[str], default: list[str]) -> None:
+def _write(key: str, chosen: list[str], default: list[str]) -> None:
     """Let the address name what was chosen, unless that is the default; another message only where it is news."""
-    said: dict[str, list[str]] = st.session_state.setdefault(SAID, {})
+    written: dict[str, list[str]] = st.session_state.setdefault(IN_ADDRESS, {})
     words = chosen or [""]
     if chosen == default:
-        said.pop(key, None)
+        written.pop(key, None)
         if key in st.query_params:
             del st.query_params[key]
     else:
-        said[key] = words
+        written[key] = words
         if st.query_params.get_all(key) != words:
             st.query_params[key] = words

@@ -22,7 +22,7 @@ from mpd2.evaluation import curves, tables
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import resample_weights
 from mpd2.evaluation.map import Map, load_map
-from mpd2.lab.jobs import own_runs as shelf
+from mpd2.lab.jobs import own_runs as people
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.jobs.own_runs import DamagedRun, OwnRun
 from mpd2.methods import NOT_DEPLOYABLE
@@ -59,7 +59,7 @@ def run_names() -> list[str]:
 
 def own_runs() -> list[OwnRun]:
     """People's own runs that were made from this table, the newest first."""
-    return [run for run in shelf.own_runs(Workshop.here()) if run.fingerprint == cohort().fingerprint]
+    return [run for run in people.own_runs(Workshop.here()) if run.fingerprint == cohort().fingerprint]
 
 
 def own_key(run: OwnRun) -> str:
@@ -76,7 +76,7 @@ def run_title(name: str) -> str:
     """A run as shown."""
     if not name.startswith(OWN):
         return CONTENDERS[name].title if name in CONTENDERS else name
-    own = shelf.described(name.removeprefix(OWN), Workshop.here())
+    own = people.described(name.removeprefix(OWN), Workshop.here())
     return own.title if own else name
 
 
@@ -96,7 +96,7 @@ def damage(name: str) -> str:
 def damaged_runs() -> list[DamagedRun]:
     """People's own runs that cannot be shown, by name: those without a description, and those with damaged files."""
     broken = [DamagedRun(each.name, reason) for each in own_runs() if (reason := damage(own_key(each)))]
-    return sorted([*shelf.damaged_runs(Workshop.here()), *broken], key=lambda each: each.name)
+    return sorted([*people.damaged_runs(Workshop.here()), *broken], key=lambda each: each.name)
 
 
 @cached

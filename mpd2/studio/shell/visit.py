@@ -12,13 +12,13 @@ Made = TypeVar("Made")
 
 def kept(key: str, made_from: Hashable, make: Callable[[], Made]) -> Made:
     """The thing under `key`, made anew when what it is made from is another."""
-    known = st.session_state.get(key)
-    if known is None or known[0] != made_from:
-        known = st.session_state[key] = (made_from, make())
-    return known[1]
+    entry = st.session_state.get(key)
+    if entry is None or entry[0] != made_from:
+        entry = st.session_state[key] = (made_from, make())
+    return entry[1]
 
 
 def forget(*keys: str) -> None:
-    """Let go of what was kept."""
+    """Drop what was kept."""
     for key in keys:
         st.session_state.pop(key, None)

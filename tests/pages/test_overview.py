@@ -1,14 +1,22 @@
 """The Overview page."""
 
+import base64
+import json
+import re
+
 import pyarrow as pa
 import pytest
 
 from mpd2.core.text import decimal, interval
+from mpd2.evaluation.curves import SCORES
 from mpd2.evaluation.metrics import METRICS
 from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.present.charts.kit.sparkline import sparkline
 from mpd2.present.words.answer import LABELS
 from mpd2.present.words.side_by_side import BEST, TIED
+from mpd2.studio.budget import state
 from mpd2.studio.budget import store as budget_store
+from mpd2.studio.overview.tabs import COSTS_FIRST
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 
@@ -25,6 +33,24 @@ def table(page):
 def displayed(element):
     """What a table shows in its cells, in place of the values it is sorted by."""
     return pa.ipc.open_stream(element.proto.arrow_data.styler.display_values).read_pandas()
+
+
+def styles(element):
+    """The cells, by row and column, that each property of CSS is set for."""
+    found = {}
+    for cells, declared in re.findall(r"([^{}]+)\{([^}]*)\}", element.proto.arrow_data.styler.styles):
+        places = [(int(row), int(column)) for row, column in re.findall(r"row(\d+)_col(\d+)", cells)]
+        for name in re.findall(r"([\w-]+):", declared):
+            found.setdefault(name, []).extend(places)
+    return found
+
+
+def drawn(chart, column):
+    """Method and number of every row behind a chart that has such a column."""
+    for dataset in chart.proto.datasets:
+        rows = pa.ipc.open_stream(dataset.data.data).read_pandas()
+        if {"method", column} <= set(rows):
+            yield from zip(rows["method"], rows[column], strict=True)
 
 
 def small_prints(page):
@@ -203,3 +229,52 @@ def test_only_the_chosen_tab_is_drawn(overview):
     assert not overview.dataframe
     overview.segmented_control(key="view").set_value("tradeoff").run()
     assert len(overview.get("vega_lite_chart") or overview.get("arrow_vega_lite_chart")) == 3
+
+
+def test_every_small_curve_is_that_of_its_number_with_the_dot_at_the_share_sent(overview):
+    curves, own = budget_store.small_curves(Scenario()), budget_store.day(Scenario(), state.usual()).share
+    assert own == pytest.approx(float(overview.metric[3].value.rstrip("\xa0%")) / 100, abs=0.005)
+    pictures = [base64.b64decode(image.proto.imgs[0].url.split(",")[1]).decode() for image in overview.get("image")]
+    assert pictures == [sparkline(curves[metric], own) for metric in LABELS]
+
+
+def test_the_active_run_is_tinted_the_best_bold_and_what_cannot_be_deployed_grey(open_page):
+    page = open_page("overview", run="paper")
+    looks = styles(page.dataframe[0])
+    methods = table(page)["Method"]
+    titles = dict(enumerate(methods))
+    rows = {name: {titles[row] for row, _ in cells} for name, cells in looks.items()}
+    assert rows["background-color"] == {"MPD² (paper)"}
+    assert rows["color"] == {"Per-case oracle (not deployable)"}
+    shown = displayed(page.dataframe[0])
+    bold = {(row, column) for row, column in looks["font-weight"]}
+    starred = {(row, column) for row in range(len(shown)) for column, cell in enumerate(shown.iloc[row])
+               if str(cell).endswith(BEST)}  # fmt: skip
+    assert starred
+    assert bold == starred
+
+
+def test_every_column_is_explained_by_its_own_metric(overview):
+    columns = json.loads(overview.dataframe[0].proto.columns)
+    costs = store.cohort().manifest.default_costs()
+    for metric in COSTS_FIRST:
+        assert columns[METRICS[metric].heading]["help"] == METRICS[metric].explained(costs)
+
+
+@pytest.mark.parametrize("cost", ["ExpertCost", "TotalCost"])
+def test_a_trade_off_is_drawn_of_the_cost_chosen(open_page, cost):
+    page = open_page("overview", view="tradeoff", cost=cost)
+    for chart, score in zip(page.get("vega_lite_chart")[1:], SCORES, strict=True):
+        planes = store.table("tradeoff", Scenario())
+        rows = planes[(planes["score"] == score) & (planes["cost"] == cost)]
+        assert dict(drawn(chart, "cost_value")) == dict(zip(rows["method"], rows["cost_value"], strict=True))
+        assert dict(drawn(chart, "score_value")) == dict(zip(rows["method"], rows["score_value"], strict=True))
+
+
+@pytest.mark.parametrize("metric", ["TotalCost", "Sens"])
+def test_differences_are_drawn_of_the_metric_chosen_against_the_active_run(open_page, metric):
+    page = open_page("overview", run="paper", view="paired", paired=metric)
+    rows = store.table("paired", Scenario("paper")).query("reference == 'paper' and metric == @metric")
+    chart = page.get("vega_lite_chart")[1]
+    for shown, column in (("value", "difference"), ("low", "low"), ("high", "high")):
+        assert dict(drawn(chart, shown)) == dict(zip(rows["method"], rows[column], strict=True))

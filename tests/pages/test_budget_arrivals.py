@@ -34,3 +34,10 @@ def test_without_limits_the_order_does_not_matter(opened):
 
 def test_what_needs_the_whole_worklist_is_explained(opened):
     assert NOT_SO in captions(opened(budget="0.2", by_cohort="1"))
+
+
+def test_a_capacity_a_day_is_scaled_to_the_cases_shown_here_too(opened):
+    page = opened(total="30", day="300")
+    rows = next(frame.value for frame in page.dataframe if "regret" in frame.value)
+    assert rows["sent"][0] == 89  # 30 of 300 are 88.5 of 885
+    assert rows["sent"].max() == 89

@@ -97,6 +97,14 @@ def test_it_says_what_it_shows_and_in_which_units(name: str) -> None:
     assert len([title for title in titles if title]) >= len(numbers) - (name == "shift.distributions")
 
 
+def test_shares_are_in_per_cent_and_nothing_else_is(name: str) -> None:
+    for panel in picture(name).panels:
+        for axis in panel.axes:
+            if axis.labels and all(_is_number(label) for label in axis.names) and axis.title:
+                is_share = any(word in axis.title for word in ("share", "target", "deferral"))
+                assert all(label.endswith("%") for label in axis.names) == is_share, (axis.title, axis.names)
+
+
 def test_no_mark_lies_outside_its_plot(name: str) -> None:
     for panel in picture(name).panels:
         names = [word.middle[1] for word in panel.of("text") if word.x > panel.width]  # beside a curve's end

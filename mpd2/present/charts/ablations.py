@@ -78,7 +78,7 @@ def budget_control(rows: pd.DataFrame) -> AltairChart:
     base = alt.Chart(shown).encode(
         x=alt.X("target:Q", title="target", axis=alt.Axis(format="%", values=marks, tickCount=len(marks)),
                 scale=alt.Scale(zero=False, padding=12)),
-        color=alt.Color("kind:N", title=None, legend=alt.Legend(orient="top", columns=1, labelLimit=0),
+        color=alt.Color("kind:N", title=None, legend=alt.Legend(orient="top", columns=2, labelLimit=0),
                         scale=alt.Scale(domain=kinds, range=[ROUTER.colour, OTHER.colour])),
     )  # fmt: skip
     shape = alt.Shape("kind:N", title=None, scale=alt.Scale(domain=kinds, range=[ROUTER.shape, OTHER.shape]))

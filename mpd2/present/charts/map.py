@@ -148,7 +148,7 @@ def region_mix(mix: pd.DataFrame) -> alt.LayerChart:
         ),
     )
     ends = base.mark_rule(strokeWidth=1.5).encode(x=alt.X("low:Q", title="share of the readings there"), x2="high:Q")
-    height = 120 + 40 * mix["reader"].nunique()  # title, legend and axis, then a line a reader
+    height = 120 + 28 * mix["reader"].nunique()  # title, legend and axis, then a line a reader
     return (ends + dots).properties(title="Who reads the sent cases", height=height)
 
 

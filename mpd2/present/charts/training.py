@@ -37,7 +37,7 @@ def losses(rows: pd.DataFrame) -> AltairChart:
 @drawn_once
 def deferral(rows: pd.DataFrame, target: float | None) -> AltairChart:
     """Soft and hard deferral, with the budget as a line."""
-    layers = _curves(rows, DEFERRAL, "share of cases", "val_hard_deferral")
+    layers = _curves(rows, DEFERRAL, "share of cases", "val_hard_deferral", "%")
     if target is None:
         return _together(layers, "Share deferred")
     line = alt.Chart(pd.DataFrame({"at": [target]})).mark_rule(color=ALARM.colour, strokeDash=[2, 3]).encode(y="at:Q")
@@ -81,10 +81,10 @@ def load(rows: pd.DataFrame) -> AltairChart:
     )  # fmt: skip
 
 
-def _curves(rows: pd.DataFrame, names: Mapping[str, str], axis: str, thin: str) -> list[alt.Chart]:
+def _curves(rows: pd.DataFrame, names: Mapping[str, str], axis: str, thin: str, number: str = "") -> list[alt.Chart]:
     """Lines over epochs: the mean over routers of each of `names`, and every router's `thin` behind it.
 
-    `rows`: as `History.frame` gives them. With many routers only some are drawn one by one.
+    `rows`: as `History.frame` gives them; `number`: the format of values. Of many routers only some are drawn singly.
     """
     kinds = list(names.values())
     shown = rows.assign(kind=rows["name"].map(names))
@@ -96,7 +96,7 @@ def _curves(rows: pd.DataFrame, names: Mapping[str, str], axis: str, thin: str) 
     colour = alt.Color("kind:N", title=None, scale=alt.Scale(domain=kinds, range=palette), legend=legend)
     dash = alt.StrokeDash("kind:N", scale=alt.Scale(domain=kinds, range=list(DASHES[: len(kinds)])), legend=None)
     x = alt.X("epoch:Q", title="epoch", axis=alt.Axis(tickMinStep=1), scale=alt.Scale(nice=False))
-    y = alt.Y("value:Q", title=axis, scale=alt.Scale(zero=False))
+    y = alt.Y("value:Q", title=axis, axis=alt.Axis(format=number), scale=alt.Scale(zero=False))
     thin_lines = (
         alt.Chart(single[["epoch", "member", "value"]])
         .mark_line(strokeWidth=0.7, opacity=0.35, color=palette[kinds.index(names[thin])])

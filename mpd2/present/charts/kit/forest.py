@@ -8,8 +8,8 @@ import pandas as pd
 from mpd2.evaluation.metrics import METRICS
 from mpd2.present.charts.kit.style import OTHER, AltairChart, heading, with_interval
 
-ROW, AROUND = 15, 90  # pixels of a row, and of title and axis
-FEWEST = 7  # rows there is room for, so that short charts side by side are alike
+ROW, AROUND = 14, 110  # pixels of a row, and of title and axis
+FEWEST = 11  # rows there is room for, so that short charts side by side are alike
 
 
 def forest(

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, settings
 from places import DATA
 
 from mpd2.core.cohort import Cohort
-from mpd2.core.reading import load_cohort
+from mpd2.core.table_file import load_cohort
 from mpd2.training.groups import Groups, fit_groups
 
 # What passed once passes again: the examples follow from the code alone, and no clock judges them.

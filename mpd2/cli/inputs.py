@@ -11,8 +11,8 @@ from mpd2.cli.arguments import TABLE
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import ClinicalCosts, Manifest, Reader, load_manifest
-from mpd2.core.reading import OTHER, Purpose, fingerprint, load_cohort
 from mpd2.core.runs import Run
+from mpd2.core.table_file import OTHER, Purpose, fingerprint, load_cohort
 from mpd2.training.config import PRESETS, Config, parse_config
 
 

@@ -51,8 +51,8 @@ def run(args: Namespace) -> int:
     """Write the decision for every case of a table."""
     from mpd2.cli.inputs import manifest_for
     from mpd2.core.runs import ERRORS, load_errors, load_run
-    from mpd2.lab.chunks import RouteRequest, parts_of, route_part
     from mpd2.lab.cluster import pool
+    from mpd2.lab.large_tables import RouteRequest, parts_of, route_part
 
     _check_place(args.out, args.table)
     trained = load_run(args.run)
@@ -69,7 +69,7 @@ def run(args: Namespace) -> int:
 
 def write_frames(frames: Iterable[pd.DataFrame], path: Path, table: Path) -> tuple[int, int]:
     """Write decisions as they come, all or nothing; how many there are, and how many are for a reader."""
-    from mpd2.lab.chunks import UniqueIds
+    from mpd2.lab.large_tables import UniqueIds
 
     ids, cases, asked, tell = UniqueIds(table.name), 0, 0, now_and_then()
     with replacing(path) as draft:

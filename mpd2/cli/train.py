@@ -71,7 +71,7 @@ def keep_population(cohort: Cohort, configs: list[Config], out: Path, device: st
     from mpd2.core.error_rates import error_rates
     from mpd2.core.runs import save_run
     from mpd2.evaluation.reports import split_reports
-    from mpd2.methods import policy_of
+    from mpd2.methods.registry import policy_of
 
     checkpoint = out.with_name(f"{out.name}.checkpoint.safetensors")
     start = perf_counter()

@@ -17,8 +17,8 @@ from mpd2.core.error_rates import Expectations
 from mpd2.core.policy import Policy, Rule, choose, mean_policy
 from mpd2.core.runs import Run
 from mpd2.evaluation.map import nearest
-from mpd2.methods import policy_of
 from mpd2.methods.base import Explains
+from mpd2.methods.registry import policy_of
 
 INPUT_NAMES = {
     "prob_1": "AI's probability",

@@ -16,13 +16,13 @@ from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest
 from mpd2.core.policy import NOBODY, Decisions, Policy, decided_together, mean_policy
-from mpd2.core.reading import read_cohort
 from mpd2.core.runs import Run
+from mpd2.core.table_file import read_cohort
 from mpd2.core.text import GAP, NOTHING, decimal, interval, percent, percent_interval
 from mpd2.evaluation import tables
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import RESAMPLES, resample_weights, wilson
-from mpd2.methods import continuations_of, policy_of
+from mpd2.methods.registry import continuations_of, policy_of
 from mpd2.planning.worklist import decisions_frame
 
 MAX_BYTES = 20 * 2**20

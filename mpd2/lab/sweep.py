@@ -22,7 +22,7 @@ from mpd2.core.runs import CONFIG, Run, load_run, save_run
 from mpd2.evaluation.metrics import evaluate
 from mpd2.evaluation.reports import split_reports
 from mpd2.lab.cluster import Pool
-from mpd2.methods import decisions_of, policy_of
+from mpd2.methods.registry import decisions_of, policy_of
 from mpd2.study.definition import RECIPE, Condition, Say
 from mpd2.training.config import Config
 from mpd2.training.population import fit_routers

@@ -25,7 +25,7 @@ from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.guarantee import guarantee
 from mpd2.evaluation.intervals import resample_weights
 from mpd2.evaluation.map import MapParameters, fit_map, load_map, save_map
-from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.planning.recosting import savings
 from mpd2.study import resplits
 from mpd2.study.definition import (

@@ -16,10 +16,10 @@ from mpd2.core.policy import route
 from mpd2.core.runs import CONFIG, PREDICTIONS, Run, load_continuations, load_predictions, load_run, save_run
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.reports import split_reports
-from mpd2.methods import METHODS, continuations_of, policy_of
 from mpd2.methods.base import Method
 from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.plus.method import Plus
+from mpd2.methods.registry import METHODS, continuations_of, policy_of
 from mpd2.training.config import PAPER, STUDIO, Config
 from mpd2.training.devices import pick_device
 

@@ -22,10 +22,10 @@ from mpd2.core.policy import Decisions
 from mpd2.core.splits import leave_cohort_out, resplit
 from mpd2.evaluation.metrics import COUNTED, evaluate
 from mpd2.evaluation.tables import ALL
-from mpd2.methods import decisions_of
 from mpd2.methods.base import Method
 from mpd2.methods.common import heard, learning_splits
 from mpd2.methods.mpd2_router import Mpd2
+from mpd2.methods.registry import decisions_of
 from mpd2.study.definition import RECIPE, Study
 
 UNHEARD = "Unheard"  # share of cases sent to a reader of whom there was nothing to learn from

@@ -19,7 +19,7 @@ from mpd2.core.errors import UserError
 from mpd2.evaluation import metrics
 from mpd2.evaluation.intervals import TAILS
 from mpd2.evaluation.tables import ALL
-from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.study.definition import STUDIO_RUN, Study
 from mpd2.study.experiments import UNHEARD, Experiment, ExperimentCache, Resplit
 

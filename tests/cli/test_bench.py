@@ -10,8 +10,8 @@ import pytest
 import torch
 from torch import Tensor
 
+from mpd2.cli.bench.reference_router import UsualRouter, UsualTraining, total_loss
 from mpd2.cli.bench.train import Stopwatch, bench_training, peak_megabytes
-from mpd2.cli.bench.usual import UsualRouter, UsualTraining, total_loss
 from mpd2.core.cohort import Cohort
 from mpd2.training import losses
 from mpd2.training.config import PAPER, Config

@@ -7,7 +7,7 @@ from small_table import small_table
 
 from mpd2.cli import parser
 from mpd2.cli.bench import describe_lab, lab
-from mpd2.core.reading import load_cohort
+from mpd2.core.table_file import load_cohort
 from mpd2.lab.jobs.folder import PLACE, Workshop
 
 TIMINGS = {

@@ -26,8 +26,8 @@ from mpd2.cli.bench import route as bench_rerouting
 from mpd2.cli.reproduce import study_of
 from mpd2.cli.train import population
 from mpd2.core.policy import Decisions, route
-from mpd2.core.reading import load_cohort
 from mpd2.core.runs import load_predictions, load_run
+from mpd2.core.table_file import load_cohort
 from mpd2.evaluation.metrics import COUNTED, evaluate
 from mpd2.study.definition import CONTENDERS
 from mpd2.training.config import PRESETS, Config

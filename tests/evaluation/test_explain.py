@@ -17,8 +17,8 @@ from mpd2.core.error_rates import expectations, fit_errors
 from mpd2.core.policy import choose, mean_policy
 from mpd2.core.runs import Run
 from mpd2.evaluation import explain
-from mpd2.methods import policy_of
 from mpd2.methods.mpd2_router import Mpd2
+from mpd2.methods.registry import policy_of
 from mpd2.training.config import Config
 from mpd2.training.population import fit_routers
 

@@ -292,7 +292,7 @@ def test_a_damaged_record_is_refused(benchmark, folder, text):
 def test_reading_a_map_and_placing_a_case_import_neither_umap_nor_what_it_needs():
     script = (
         "import sys; from pathlib import Path;"
-        "from mpd2.core.reading import load_cohort; from mpd2.evaluation.map import load_map;"
+        "from mpd2.core.table_file import load_cohort; from mpd2.evaluation.map import load_map;"
         "cohort = load_cohort(Path('data/glaucoma.csv')); load_map(Path('data/map'), cohort).place(cohort.state);"
         "print(sorted({'umap', 'numba', 'pynndescent', 'sklearn', 'torch'} & set(sys.modules)))"
     )

@@ -16,7 +16,7 @@ import pandas as pd
 from places import DATA
 
 from mpd2.core.cohort import Cohort
-from mpd2.core.reading import load_cohort
+from mpd2.core.table_file import load_cohort
 from mpd2.methods.learned import Learned
 from mpd2.methods.plus.method import Plus
 from mpd2.study.catalogue import TABLES

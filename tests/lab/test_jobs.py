@@ -19,9 +19,9 @@ from small_table import small_table
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
-from mpd2.core.reading import load_cohort
 from mpd2.core.runs import load_predictions, load_run
-from mpd2.lab.jobs import crew, keeper, orders, queue, search, worker
+from mpd2.core.table_file import load_cohort
+from mpd2.lab.jobs import keeper, orders, queue, search, worker, worker_pool
 from mpd2.lab.jobs.folder import CHECKPOINT, HISTORY, PLACE, ROOT, Job, Order, Search, Status, Workshop, all_jobs
 from mpd2.lab.jobs.history import read_history
 from mpd2.lab.tuning import tables
@@ -55,7 +55,7 @@ def place(tmp_path, monkeypatch) -> Iterator[Workshop]:
     yield workshop
     for job in reversed(all_jobs(workshop)):
         queue.cancel(job, workshop)
-    crew.let_go()
+    worker_pool.let_go()
 
 
 @pytest.fixture
@@ -98,7 +98,7 @@ def assert_same_weights(job: Job, place: Workshop, cohort: Cohort) -> None:
 def test_a_worker_works_where_its_job_is_and_not_where_it_was_started(place, order, tmp_path_factory, monkeypatch):
     with monkeypatch.context() as elsewhere:
         elsewhere.setenv(PLACE, str(tmp_path_factory.mktemp("elsewhere")))
-        crew.keep_ready()
+        worker_pool.keep_ready()
     job = queue.submit(order(), place)
     assert ended(job, place).state == "done"
     assert load_run(place.runs / job.name).members == 2
@@ -164,7 +164,7 @@ def test_a_job_goes_on_when_the_server_that_started_it_is_gone(place, order, tmp
 def failing(place, order, monkeypatch) -> Callable[..., tuple[Job, Status]]:
     """A job as a worker leaves it that does not get to the end; the worker is this process."""
     monkeypatch.setattr(worker, "_write_log_to", lambda path: None)
-    monkeypatch.setattr(crew.Worker, "give", lambda waiting, job, lock, place: waiting.dismiss())
+    monkeypatch.setattr(worker_pool.Worker, "give", lambda waiting, job, lock, place: waiting.dismiss())
 
     def fail(*what, disk: int | None = None, **more) -> tuple[Job, Status]:
         job = queue.submit(order(*what, **more), place)
@@ -229,14 +229,14 @@ def test_a_search_is_stopped_and_gone_on_with_to_its_last_trial(place, cohort, t
 
 
 def test_a_worker_that_dies_every_time_leaves_its_reason(place, order, monkeypatch):
-    monkeypatch.setattr(crew, "MODULE", "mpd2.no_such_worker")
+    monkeypatch.setattr(worker_pool, "MODULE", "mpd2.no_such_worker")
     status = ended(queue.submit(order(), place), place)
     assert (status.state, status.attempts) == ("failed", queue.ATTEMPTS)
     assert status.reason == f"its process ended with 1, {queue.ATTEMPTS} times"
 
 
 def test_a_worker_that_waits_ends_with_its_server(place):
-    waiting = crew.next_worker()
+    waiting = worker_pool.next_worker()
     waiting.desk.close()
     assert waiting.process.wait(timeout=PATIENCE) == 0
 
@@ -366,7 +366,7 @@ def test_a_worker_that_cannot_be_given_its_job_waits_for_the_next(place, order, 
     with full_disk(100), pytest.raises(UserError, match="could not be written"):
         queue.maintain(place)
     assert job.status.state == "queued"
-    waiting = crew.next_worker()
-    crew.put_back(waiting)
-    assert crew.next_worker() is waiting
+    waiting = worker_pool.next_worker()
+    worker_pool.put_back(waiting)
+    assert worker_pool.next_worker() is waiting
     waiting.dismiss()

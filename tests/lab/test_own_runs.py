@@ -18,7 +18,7 @@ from mpd2.lab.jobs import orders, own_runs
 from mpd2.lab.jobs.folder import Search, Workshop
 from mpd2.lab.jobs.grid import evidence, one_cell
 from mpd2.lab.jobs.search import keep_preset, kept_presets
-from mpd2.methods import policy_of
+from mpd2.methods.registry import policy_of
 from mpd2.training.config import PAPER
 from mpd2.training.population import fit_routers
 

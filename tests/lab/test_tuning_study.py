@@ -36,7 +36,7 @@ from mpd2.lab.tuning.study import (
 )
 from mpd2.lab.tuning.tables import trials_frame
 from mpd2.lab.tuning.watch import SIGN, Vigil, Watcher, give_back
-from mpd2.methods import policy_of
+from mpd2.methods.registry import policy_of
 from mpd2.training.population import fit_routers
 
 TOLD = (TrialState.COMPLETE, TrialState.PRUNED)

@@ -18,11 +18,11 @@ from mpd2.core.policy import NOBODY, Policy, choose
 from mpd2.core.runs import Run, load_run, save_run
 from mpd2.evaluation.metrics import evaluate
 from mpd2.evaluation.published import published
-from mpd2.methods import METHODS, NOT_DEPLOYABLE, decisions_of, expectations_of, policy_of
 from mpd2.methods.base import AsksOn, ExpectsCosts, Explains, Method
 from mpd2.methods.learned import Learned
 from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.plus.method import Plus
+from mpd2.methods.registry import METHODS, NOT_DEPLOYABLE, decisions_of, expectations_of, policy_of
 from mpd2.training.config import PAPER
 from mpd2.training.population import fit_routers
 

@@ -8,9 +8,9 @@ import torch
 from toy import toy_problem
 
 from mpd2.core.runs import Run
-from mpd2.methods import policy_of
 from mpd2.methods.keswani import Keswani, committee_loss
 from mpd2.methods.learned import Net
+from mpd2.methods.registry import policy_of
 from mpd2.methods.stacked import to_cases
 
 COHORT = toy_problem(600).cohort

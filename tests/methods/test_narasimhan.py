@@ -8,8 +8,8 @@ from toy import toy_problem
 
 from mpd2.core.costs import Costs
 from mpd2.core.policy import Policy, choose
-from mpd2.methods import policy_of
 from mpd2.methods.narasimhan import TEMPERATURES, Narasimhan, error_loss
+from mpd2.methods.registry import policy_of
 from mpd2.methods.stacked import Cases, to_cases
 from mpd2.methods.verma import Verma
 

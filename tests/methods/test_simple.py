@@ -13,7 +13,7 @@ from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.policy import NOBODY, choose
 from mpd2.evaluation.metrics import evaluate
-from mpd2.methods import METHODS, decisions_of, policy_of
+from mpd2.methods.registry import METHODS, decisions_of, policy_of
 from mpd2.methods.simple import LEVELS, Threshold, preference, reading_costs
 
 COHORT = toy_problem(900).cohort

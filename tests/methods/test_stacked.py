@@ -11,8 +11,8 @@ from torch import Tensor
 from toy import toy_problem
 
 from mpd2.core.cohort import UNKNOWN, Cohort
-from mpd2.methods import METHODS
 from mpd2.methods.learned import Learned, Net
+from mpd2.methods.registry import METHODS
 from mpd2.methods.stacked import Cases, forward, initial_layers, to_cases, train_population
 
 COHORT = toy_problem(150).cohort

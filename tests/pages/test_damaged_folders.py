@@ -8,8 +8,8 @@ import pytest
 from hostile import DAMAGED_DESCRIPTIONS, DAMAGED_FILES, DEEP, LONG, hostile_runs, own_copy
 from streamlit.testing.v1 import AppTest
 
-from mpd2.core.memo import CACHE
-from mpd2.lab.jobs import crew, orders, queue
+from mpd2.core.cache import CACHE
+from mpd2.lab.jobs import orders, queue, worker_pool
 from mpd2.lab.jobs.folder import HISTORY, ORDER, PLACE, STATUS, Workshop, all_jobs, damaged_jobs
 from mpd2.studio.shell import store
 from mpd2.studio.shell.registry import PAGES
@@ -34,7 +34,7 @@ def place(tmp_path_factory) -> Iterator[Workshop]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(PLACE, str(tmp_path_factory.mktemp("hostile")))
         patch.setattr(queue, "RUNNING", 0)  # nothing starts by itself
-        patch.setattr(crew, "keep_ready", lambda: None)
+        patch.setattr(worker_pool, "keep_ready", lambda: None)
         CACHE.clear()
         workshop = Workshop.here()
         own_copy(workshop.runs / "sound")

@@ -10,7 +10,7 @@ import pytest
 from mpd2.core.text import decimal, interval
 from mpd2.evaluation.curves import SCORES
 from mpd2.evaluation.metrics import METRICS
-from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.present.charts.kit.sparkline import sparkline
 from mpd2.present.words.answer import LABELS
 from mpd2.present.words.side_by_side import BEST, TIED

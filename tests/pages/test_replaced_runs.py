@@ -11,8 +11,8 @@ import pytest
 from places import DATA
 from streamlit.testing.v1 import AppTest
 
+from mpd2.core.cache import CACHE
 from mpd2.core.files import replacing_folder
-from mpd2.core.memo import CACHE
 from mpd2.core.runs import annotate
 from mpd2.lab.jobs import own_runs
 from mpd2.lab.jobs.folder import PLACE, Workshop

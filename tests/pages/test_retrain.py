@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from mpd2.core.memo import CACHE
+from mpd2.core.cache import CACHE
 from mpd2.core.runs import load_run
-from mpd2.lab.jobs import crew, orders, queue, worker
+from mpd2.lab.jobs import orders, queue, worker, worker_pool
 from mpd2.lab.jobs.folder import PLACE, Job, Search, Status, Workshop, all_jobs
 from mpd2.studio.retrain import texts
 from mpd2.studio.shell import store
@@ -23,7 +23,7 @@ def workshop(tmp_path_factory):
         patch.setenv(PLACE, str(tmp_path_factory.mktemp("workshop")))
         patch.setattr(worker, "_write_log_to", lambda path: None)
         patch.setattr(queue, "RUNNING", 0)  # nothing starts by itself
-        patch.setattr(crew, "keep_ready", lambda: None)
+        patch.setattr(worker_pool, "keep_ready", lambda: None)
         CACHE.clear()
         yield Workshop.here()
     CACHE.clear()

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from mpd2.core.memo import CACHE
+from mpd2.core.cache import CACHE
 from mpd2.evaluation import explain
 from mpd2.planning.worklist import ordered
 from mpd2.studio import warm

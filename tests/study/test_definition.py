@@ -14,8 +14,8 @@ from mpd2.core.errors import UserError
 from mpd2.core.policy import Policy
 from mpd2.core.runs import load_predictions, load_run, save_run
 from mpd2.evaluation.published import published
-from mpd2.methods import METHODS, policy_of
 from mpd2.methods.mpd2_router import Mpd2
+from mpd2.methods.registry import METHODS, policy_of
 from mpd2.study.definition import (
     ABLATIONS,
     ABLATIONS_RUN,

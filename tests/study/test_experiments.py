@@ -19,8 +19,8 @@ from tiny_study import CHANGES, DATA, few_cases, quick
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.evaluation.metrics import evaluate
-from mpd2.methods import decisions_of
 from mpd2.methods.mpd2_router import Mpd2
+from mpd2.methods.registry import decisions_of
 from mpd2.methods.simple import AiOnly, AlwaysDefer
 from mpd2.study.definition import CONTENDERS
 from mpd2.study.experiments import MEASURES, UNHEARD, Experiment, ExperimentCache, Resplit, fit_and_evaluate

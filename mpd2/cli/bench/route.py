@@ -14,7 +14,7 @@ from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.policy import Policy, Rule, mean_policy, preferences
 from mpd2.core.runs import load_errors, load_run
-from mpd2.methods import policy_of
+from mpd2.methods.registry import policy_of
 from mpd2.planning.limits import Limits
 from mpd2.planning.plan import plan
 from mpd2.planning.recosting import reordered, savings

@@ -13,7 +13,7 @@ from typing import Any
 
 import torch
 
-from mpd2.cli.bench.usual import UsualTraining
+from mpd2.cli.bench.reference_router import UsualTraining
 from mpd2.cli.output import say
 from mpd2.core.cohort import Cohort
 from mpd2.training.config import Config

@@ -21,10 +21,10 @@ from typing import Any, Literal, Self, TypeVar
 
 from pydantic import Field, ValidationError, model_validator
 
+from mpd2.core.cache import cached, depends_on
 from mpd2.core.errors import UserError, invalid_entries
 from mpd2.core.files import ROOT, replacing
 from mpd2.core.manifest import Record
-from mpd2.core.memo import cached, depends_on
 from mpd2.training.config import Config
 
 PLACE = "MPD2_WORKSHOP"

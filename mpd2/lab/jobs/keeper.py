@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 from typing import Any
 
 from mpd2.core.errors import UserError
-from mpd2.lab.jobs import crew, queue
+from mpd2.lab.jobs import queue, worker_pool
 from mpd2.lab.jobs.folder import Workshop
 
 EVERY = 2.0  # seconds
@@ -36,7 +36,7 @@ async def tended(place: Workshop) -> AsyncIterator[None]:
         async with beside(_maintain(place)):
             yield
     finally:
-        crew.let_go()
+        worker_pool.let_go()
 
 
 async def _maintain(place: Workshop) -> None:

@@ -10,18 +10,18 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from mpd2.core.cache import cached, depends_on
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import error_rates
 from mpd2.core.errors import UserError
-from mpd2.core.memo import cached, depends_on
 from mpd2.core.policy import Policy
 from mpd2.core.runs import CONFIG, Run, RunDescription, annotate, read_description, save_run
 from mpd2.evaluation.reports import split_reports
 from mpd2.lab.jobs.folder import LONGEST, Workshop
 from mpd2.lab.jobs.grid import one_cell
-from mpd2.methods import METHODS
 from mpd2.methods.mpd2_router import Mpd2
+from mpd2.methods.registry import METHODS
 from mpd2.training.config import parse_config
 
 MOST_RUNS = 100

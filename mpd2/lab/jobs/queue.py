@@ -14,7 +14,7 @@ from time import monotonic, sleep
 
 from mpd2.core.errors import UserError
 from mpd2.core.files import remove_drafts
-from mpd2.lab.jobs import crew
+from mpd2.lab.jobs import worker_pool
 from mpd2.lab.jobs.folder import CHECKPOINT, ENDED, Job, Order, Status, Workshop, all_jobs
 
 RUNNING = 1  # jobs at once
@@ -67,7 +67,7 @@ def forget(job: Job, place: Workshop) -> None:
 
 
 def _maintain(place: Workshop) -> None:
-    crew.reap_finished()
+    worker_pool.reap_finished()
     jobs = all_jobs(place)
     for job in jobs:
         if job.status.state == "running" and not job.is_held():
@@ -84,13 +84,13 @@ def _start(job: Job, place: Workshop) -> None:
     lock = job.take()
     if lock is None:  # somebody is looking at it just now; the next one who maintains the queue starts it
         return
-    worker = crew.next_worker()
+    worker = worker_pool.next_worker()
     try:
         before = job.status
         news = {"state": "running", "process": worker.process.pid, "attempts": before.attempts + 1}
         job.write(before.model_copy(update=news))  # first: once it has the job, only the worker writes
     except UserError:
-        crew.put_back(worker)
+        worker_pool.put_back(worker)
         raise
     else:
         worker.give(job, lock, place)
@@ -105,7 +105,7 @@ def _requeue(job: Job, place: Workshop) -> None:
         if not ours or status.state != "running":
             return
         _clear(job, place, checkpoint=False)
-        ending = crew.how_it_ended(status.process)
+        ending = worker_pool.how_it_ended(status.process)
         if status.attempts < ATTEMPTS:
             job.write(status.model_copy(update={"state": "queued", "process": None, "seconds_left": None}))
             return

@@ -1,4 +1,4 @@
-"""The process that works: `python -m mpd2.lab.jobs.worker SOCKET`, started by `crew` and by nobody else."""
+"""The process that works: `python -m mpd2.lab.jobs.worker SOCKET`, started by `worker_pool` and by nobody else."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from mpd2.core.costs import Costs
 from mpd2.core.error_rates import error_rates
 from mpd2.core.errors import Cancelled, UserError
 from mpd2.core.files import ROOT
-from mpd2.core.reading import load_cohort
 from mpd2.core.runs import Run, save_run
+from mpd2.core.table_file import load_cohort
 from mpd2.evaluation.reports import split_reports
-from mpd2.lab.jobs.crew import SEPARATOR
 from mpd2.lab.jobs.folder import CHECKPOINT, HISTORY, LOG, Job, Order, Status, Workshop
 from mpd2.lab.jobs.history import appending
 from mpd2.lab.jobs.search import search
-from mpd2.methods import policy_of
+from mpd2.lab.jobs.worker_pool import SEPARATOR
+from mpd2.methods.registry import policy_of
 from mpd2.training.checkpoints import checkpointing, load_checkpoint
 from mpd2.training.config import PRESETS
 from mpd2.training.devices import pick_device

@@ -17,7 +17,7 @@ from mpd2.core.errors import Cancelled
 from mpd2.core.policy import Policy
 from mpd2.lab.tuning.sampler import is_rung
 from mpd2.lab.tuning.score import EXCESS_WEIGHT, appraise
-from mpd2.methods import policy_of
+from mpd2.methods.registry import policy_of
 from mpd2.training.config import Config
 
 if TYPE_CHECKING:

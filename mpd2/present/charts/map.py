@@ -12,7 +12,7 @@ import pandas as pd
 from plotly import graph_objects as go
 from plotly.subplots import make_subplots
 
-from mpd2.core.memo import cached_by_content
+from mpd2.core.cache import cached_by_content
 from mpd2.evaluation.regions import AI
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.style import AI as AI_MARK

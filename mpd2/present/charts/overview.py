@@ -7,7 +7,7 @@ import pandas as pd
 
 from mpd2.core.text import percent
 from mpd2.evaluation.metrics import label_of
-from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.forest import forest
 from mpd2.present.charts.kit.style import OTHER, ROUTER, AltairChart, method_scales, with_method_marks

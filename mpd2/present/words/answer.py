@@ -10,7 +10,7 @@ import numpy as np
 from mpd2.core.text import GAP, decimal, interval, typeset
 from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.metrics import METRICS
-from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.study.claims import AI
 from mpd2.study.tables import StudyTables
 

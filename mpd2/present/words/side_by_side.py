@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from mpd2.core.memo import cached_by_content
+from mpd2.core.cache import cached_by_content
 from mpd2.core.text import NOTHING, decimal
 from mpd2.evaluation.metrics import METRICS
 

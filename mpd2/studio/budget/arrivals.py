@@ -7,8 +7,8 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
+from mpd2.core.cache import cached
 from mpd2.core.errors import EmptyCohort
-from mpd2.core.memo import cached
 from mpd2.core.text import decimal, interval, percent
 from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.metrics import METRICS

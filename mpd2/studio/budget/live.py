@@ -12,7 +12,7 @@ from streamlit.delta_generator import DeltaGenerator
 from mpd2.core.text import decimal, percent, sentence
 from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.metrics import METRICS
-from mpd2.planning import changes
+from mpd2.planning import moved_cases
 from mpd2.planning.budget_sweep import SHOWN, STEPS, can_sweep
 from mpd2.planning.day import DaySetting, in_words
 from mpd2.planning.dayplan import DayPlan
@@ -120,7 +120,7 @@ def _notes(about: Scenario, here: SliderState) -> list[str]:
     """What is set, which limits could not be met, and what the change did."""
     before, now = (budget_store.day(about, setting) for setting in (here.before, here.now))
     cohort = now.ranked.cohort
-    moved = changes.in_short(cohort, now.setting.costs, before.decisions, now.decisions)
+    moved = moved_cases.in_short(cohort, now.setting.costs, before.decisions, now.decisions)
     recounted = " Costs are counted at the new values." if before.setting.costs != now.setting.costs else ""
     return [
         sentence(in_words(here.now, cohort.manifest, budget_store.own_share(about))),

@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 
 from mpd2.core.arrays import Bools
+from mpd2.core.cache import cached
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import ErrorRates, Expectations
 from mpd2.core.errors import EmptyCohort, UserError
-from mpd2.core.memo import cached
 from mpd2.core.policy import mean_policy
 from mpd2.evaluation.intervals import Estimate, observed
 from mpd2.evaluation.metrics import COUNTED
-from mpd2.methods import continuations_of, expectations_of, policy_of
+from mpd2.methods.registry import continuations_of, expectations_of, policy_of
 from mpd2.planning import dayplan
 from mpd2.planning.budget_sweep import STEPS, BudgetSweep, can_sweep, sweep_budgets
 from mpd2.planning.day import CASES_A_DAY, DaySetting

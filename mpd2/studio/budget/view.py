@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from mpd2.studio.budget import after, arrivals, controls, live, state, texts
+from mpd2.studio.budget import arrivals, controls, effects, live, state, texts
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.shell import link
 from mpd2.studio.shell.scenario import Scenario
@@ -12,16 +12,16 @@ from mpd2.studio.shell.scenario import Scenario
 
 def _moved(about: Scenario) -> None:
     live.more_numbers(about)
-    after.moved(about)
+    effects.moved(about)
 
 
 PARTS = {
     "roster": controls.draw,
     "moved": _moved,
-    "cohorts": after.cohorts,
-    "compare": after.side_by_side,
+    "cohorts": effects.cohorts,
+    "compare": effects.side_by_side,
     "arrivals": arrivals.draw,
-    "worklist": after.worklist,
+    "worklist": effects.worklist,
     "notes": live.explain,
 }
 

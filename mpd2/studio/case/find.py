@@ -7,7 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.planning.worklist import ORDERS, ordered
-from mpd2.present.documents.worklists import clinic_table
+from mpd2.present.documents.worklist_files import clinic_table
 from mpd2.studio.case import store as case_store
 from mpd2.studio.parts import widgets
 from mpd2.studio.shell import frame, link, store

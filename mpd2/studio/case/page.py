@@ -7,7 +7,7 @@ from functools import partial
 
 import streamlit as st
 
-from mpd2.studio.case import chain, find, note, store, tabs, view, whatif
+from mpd2.studio.case import enquiry, find, note, store, tabs, view, whatif
 from mpd2.studio.case.store import Facts
 from mpd2.studio.shell.scenario import Scenario
 
@@ -37,7 +37,7 @@ def _panels(facts: Facts, about: Scenario, other: str | None) -> dict[str, Calla
     """What each tab draws, by its label; a tab that has nothing to say of the run is not there."""
     panels: dict[str, Callable[[], None]] = {}
     if facts.asks_on is not None:
-        panels["Step by step"] = partial(chain.chain, facts, facts.asks_on)
+        panels["Step by step"] = partial(enquiry.chain, facts, facts.asks_on)
     if facts.explains:
         panels["Why"] = partial(tabs.why, facts, about)
     panels["What would change it"] = partial(tabs.changes, facts, about)

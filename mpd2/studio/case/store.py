@@ -12,16 +12,16 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.core.arrays import Floats
+from mpd2.core.cache import cached
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import Expectations
 from mpd2.core.errors import UserError
-from mpd2.core.memo import cached
 from mpd2.core.policy import Continuations, Decisions, Policy, mean_policy
 from mpd2.core.runs import Run
 from mpd2.evaluation import explain
-from mpd2.methods import NOT_DEPLOYABLE, continuations_of, expectations_of, method_of, policy_of
 from mpd2.methods.base import AsksOn, ExpectsCosts, Explains
+from mpd2.methods.registry import NOT_DEPLOYABLE, continuations_of, expectations_of, method_of, policy_of
 from mpd2.planning import worklist
 from mpd2.planning.day import DaySetting
 from mpd2.planning.limits import Limits

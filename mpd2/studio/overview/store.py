@@ -7,9 +7,9 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from mpd2.core.memo import cached
+from mpd2.core.cache import cached
 from mpd2.evaluation import readers, standings
-from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 

@@ -7,7 +7,7 @@ import streamlit as st
 from mpd2.evaluation.curves import COSTS, SCORES
 from mpd2.evaluation.metrics import label_of
 from mpd2.evaluation.tables import ALL, COLLAPSE, RETAINED
-from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.present.charts import overview as charts
 from mpd2.present.words.side_by_side import NOTED, side_by_side, with_difference
 from mpd2.studio.overview import store as reads

@@ -6,7 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.core.arrays import Floats
-from mpd2.core.memo import cached
+from mpd2.core.cache import cached
 from mpd2.core.text import NOTHING, listed, percent, percent_interval
 from mpd2.evaluation.guarantee import (
     AMONG,

@@ -8,7 +8,7 @@ from copy import deepcopy
 import pandas as pd
 import streamlit as st
 
-from mpd2.core.memo import cached_by_content
+from mpd2.core.cache import cached_by_content
 from mpd2.core.text import NOTHING, capital
 from mpd2.evaluation.metrics import METRICS, label_of
 from mpd2.present.charts.kit.style import OTHER, ROUTER

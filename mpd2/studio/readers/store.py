@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import pandas as pd
 import streamlit as st
 
-from mpd2.core.memo import cached
+from mpd2.core.cache import cached
 from mpd2.evaluation import readers
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario

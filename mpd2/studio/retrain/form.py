@@ -9,7 +9,7 @@ import streamlit as st
 
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
-from mpd2.lab.jobs import crew, orders, own_runs, queue
+from mpd2.lab.jobs import orders, own_runs, queue, worker_pool
 from mpd2.lab.jobs.folder import LONGEST, Order, Workshop, all_jobs
 from mpd2.lab.jobs.search import kept_presets
 from mpd2.methods.mpd2_router import Mpd2
@@ -30,7 +30,7 @@ OFF_VALUES = {GSDP: 0.0, RANK: 0.0, BUDGET: None}
 
 def draw(grid: bool) -> None:
     """The form of one training, or of a grid, and its button."""
-    crew.keep_ready()
+    worker_pool.keep_ready()
     left, right = st.columns(2)
     with left:
         start = choose_start()
@@ -192,7 +192,7 @@ def _go(order: Order, wish: orders.Wish) -> None:
         submit(order)
     right.caption(
         f"**{order.title}** · {routers}, {order.steps} epochs at most: about {in_minutes(seconds)} on "
-        f"{describe_devices(crew.threads())} · changed: {form_fields.changes_in_words(wish.changes)}"
+        f"{describe_devices(worker_pool.threads())} · changed: {form_fields.changes_in_words(wish.changes)}"
     )
     with st.expander("The whole configuration", icon=":material/data_object:"):
         st.caption(f"{texts.RESOLVED}; seeds {order.configs[0].seed} to {order.configs[-1].seed}.")

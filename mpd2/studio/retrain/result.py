@@ -7,9 +7,9 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from mpd2.core.cache import cached
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
-from mpd2.core.memo import cached
 from mpd2.core.policy import Decisions, decided_together
 from mpd2.core.runs import load_predictions
 from mpd2.core.text import GAP, decimal, interval, percent
@@ -19,7 +19,7 @@ from mpd2.evaluation.metrics import label_of
 from mpd2.evaluation.standings import standings
 from mpd2.lab.jobs import grid, own_runs
 from mpd2.lab.jobs.folder import LONGEST, Workshop
-from mpd2.planning import changes
+from mpd2.planning import moved_cases
 from mpd2.present.charts import readers as reader_figures
 from mpd2.present.charts import runs as figures
 from mpd2.present.words.side_by_side import BEST, TIED, side_by_side
@@ -171,9 +171,9 @@ def _changed(name: str, other: str, about: Scenario) -> None:
     """What is decided otherwise than by another run, all routers of each deciding together."""
     facts = store.compared((name, other), about)
     before, after = (_together(facts.outcomes[run], facts.cohort) for run in (other, name))
-    rows = changes.moved(facts.cohort, facts.costs, before, after)
+    rows = moved_cases.moved(facts.cohort, facts.costs, before, after)
     st.markdown(f"**Against {store.run_title(other)}, {len(rows)} of {len(facts.cohort)} decisions changed.** "
-                f"{changes.in_words(rows)}")  # fmt: skip
+                f"{moved_cases.in_words(rows)}")  # fmt: skip
     if len(rows):
         with st.expander(f"The {len(rows)} decisions that changed", icon=":material/list:"):
             widgets.data_table(rows, key="changed", columns=_CHANGED,

@@ -9,11 +9,11 @@ import pandas as pd
 import streamlit as st
 from optuna.study import Study
 
+from mpd2.core.cache import cached, cached_by_content
 from mpd2.core.errors import UserError
-from mpd2.core.memo import cached, cached_by_content
 from mpd2.core.text import decimal
 from mpd2.evaluation.metrics import label_of
-from mpd2.lab.jobs import crew, orders
+from mpd2.lab.jobs import orders, worker_pool
 from mpd2.lab.jobs.folder import ENDED, LONGEST, Search, Workshop, all_jobs
 from mpd2.lab.jobs.search import keep_preset
 from mpd2.lab.tuning import tables
@@ -63,7 +63,7 @@ def _is_busy(study: str, place: Workshop) -> bool:
 
 
 def _form() -> None:
-    crew.keep_ready()
+    worker_pool.keep_ready()
     left, right = st.columns(2)
     with left:
         start = form.choose_start()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mpd2.core.memo import cached
+from mpd2.core.cache import cached
 from mpd2.present.words.answer import in_words
 from mpd2.studio.shell import store
 from mpd2.study.sentences import resplit_words, transfer_words

@@ -10,14 +10,14 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.core.arrays import Floats
+from mpd2.core.cache import cached, depends_on
 from mpd2.core.cohort import Cohort
 from mpd2.core.error_rates import ErrorModel
 from mpd2.core.errors import UserError
 from mpd2.core.files import ROOT
-from mpd2.core.memo import cached, depends_on
 from mpd2.core.policy import route
-from mpd2.core.reading import load_cohort
 from mpd2.core.runs import CONFIG, Run, load_continuations, load_errors, load_predictions, load_run
+from mpd2.core.table_file import load_cohort
 from mpd2.evaluation import curves, tables
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import resample_weights
@@ -25,7 +25,7 @@ from mpd2.evaluation.map import Map, load_map
 from mpd2.lab.jobs import own_runs as people
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.jobs.own_runs import DamagedRun, OwnRun
-from mpd2.methods import NOT_DEPLOYABLE
+from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.present.words import answer as headlines
 from mpd2.present.words.answer import Answer
 from mpd2.studio.shell.scenario import DEFAULT_SPLIT, SHOWN_SPLITS, Scenario

@@ -14,7 +14,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import TableError, UserError
-from mpd2.core.reading import problems_frame, write_template
+from mpd2.core.table_file import problems_frame, write_template
 from mpd2.core.text import count
 from mpd2.evaluation import readers, shift
 from mpd2.evaluation.intervals import resample_weights

@@ -10,7 +10,7 @@ from typing import Any, ParamSpec
 import orjson
 import pyarrow as pa
 
-from mpd2.core.memo import cached_by_content
+from mpd2.core.cache import cached_by_content
 from mpd2.present.charts.kit.style import CONFIG, AltairChart
 
 Given = ParamSpec("Given")

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mpd2.core.cache import Cache, cached, cached_by_content, depends_on, fingerprint, size_of
 from mpd2.core.errors import UserError
 from mpd2.core.files import replacing
-from mpd2.core.memo import Cache, cached, cached_by_content, depends_on, fingerprint, size_of
 from mpd2.present.words.side_by_side import SideBySide
 
 PLAIN = st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text()

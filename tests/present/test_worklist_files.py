@@ -10,7 +10,7 @@ import pytest
 from strategies import made_up_manifest
 
 from mpd2.core.manifest import Manifest
-from mpd2.present.documents.worklists import clinic_table, reader_files, reader_sheets
+from mpd2.present.documents.worklist_files import clinic_table, reader_files, reader_sheets
 
 
 @pytest.fixture

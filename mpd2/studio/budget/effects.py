@@ -7,10 +7,10 @@ from functools import partial
 import streamlit as st
 
 from mpd2.evaluation.metrics import METRICS, label_of
-from mpd2.planning import changes, dayplan
+from mpd2.planning import dayplan, moved_cases
 from mpd2.planning.day import DaySetting, in_words
 from mpd2.present.documents.spreadsheets import to_csv
-from mpd2.present.documents.worklists import clinic_table, reader_files
+from mpd2.present.documents.worklist_files import clinic_table, reader_files
 from mpd2.studio.budget import state, texts
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.parts import widgets
@@ -56,13 +56,13 @@ def moved(about: Scenario) -> None:
     """Which cases moved since the setting before; a chosen one opens."""
     here = state.slider()
     before, now = (budget_store.measure(about, setting).day for setting in (here.before, here.now))
-    rows = changes.moved(about.slice(store.cohort()), here.now.costs, before.decisions, now.decisions)
+    rows = moved_cases.moved(about.slice(store.cohort()), here.now.costs, before.decisions, now.decisions)
     st.subheader("Effect of the change", anchor=False)
-    st.markdown(f"Since the last setting ({_in_words(about, here.before)}): {changes.in_words(rows)}")
+    st.markdown(f"Since the last setting ({_in_words(about, here.before)}): {moved_cases.in_words(rows)}")
     if rows.empty:
         return
     widgets.data_table(
-        changes.moved_summary(rows),
+        moved_cases.moved_summary(rows),
         key="budget_moved_kinds",
         alt_text="Cases that moved, by kind: errors gained and lost, clinical cost and fees",
         columns={
@@ -126,7 +126,7 @@ def side_by_side(about: Scenario) -> None:
     cases = about.slice(store.cohort())
     first, second = (budget_store.measure(about, setting).day.decisions for setting in (kept, now))
     widgets.data_table(
-        changes.load_change(cases, first, second),
+        moved_cases.load_change(cases, first, second),
         key="budget_loads",
         alt_text="Readings of each reader under A and under B, and how many more under B",
         columns={

@@ -15,11 +15,11 @@ from places import DATA
 from mpd2.cli.route import write_frames
 from mpd2.core.errors import TableError, UserError
 from mpd2.core.manifest import load_manifest
-from mpd2.core.reading import load_cohort
 from mpd2.core.runs import load_run
-from mpd2.lab.chunks import RouteRequest, UniqueIds, parts_of, read_part, route_part
+from mpd2.core.table_file import load_cohort
 from mpd2.lab.cluster import Here
-from mpd2.methods import policy_of
+from mpd2.lab.large_tables import RouteRequest, UniqueIds, parts_of, read_part, route_part
+from mpd2.methods.registry import policy_of
 from mpd2.planning.worklist import decisions_frame
 from mpd2.training.population import CHUNK
 

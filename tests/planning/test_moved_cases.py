@@ -14,7 +14,7 @@ from mpd2.core.cohort import UNKNOWN
 from mpd2.core.errors import UserError
 from mpd2.core.policy import NOBODY, Decisions, apply_actions, route
 from mpd2.evaluation.metrics import COUNTS, tally
-from mpd2.planning.changes import GAINED, LOST, in_short, in_words, load_change, moved, moved_summary
+from mpd2.planning.moved_cases import GAINED, LOST, in_short, in_words, load_change, moved, moved_summary
 
 
 @settings(max_examples=60)

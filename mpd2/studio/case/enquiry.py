@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from mpd2.core.memo import cached
+from mpd2.core.cache import cached
 from mpd2.core.text import percent
 from mpd2.methods.base import AsksOn
 from mpd2.planning import hard_stop

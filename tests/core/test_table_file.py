@@ -22,7 +22,7 @@ from strategies import cohorts, made_up_manifest
 from mpd2.core.cohort import STATE, UNKNOWN, Cohort
 from mpd2.core.errors import Problem, TableError, UserError
 from mpd2.core.manifest import Manifest
-from mpd2.core.reading import Purpose, load_cohort, problems_frame, read_cohort, write_template
+from mpd2.core.table_file import Purpose, load_cohort, problems_frame, read_cohort, write_template
 
 MANIFEST = made_up_manifest(3)
 
@@ -516,5 +516,5 @@ def test_any_cohort_survives_being_written_and_read(cohort: Cohort) -> None:
 
 
 def test_importing_the_module_does_not_wait_for_pandera() -> None:
-    probe = "import sys, mpd2.core.reading; print('pandera' in sys.modules)"
+    probe = "import sys, mpd2.core.table_file; print('pandera' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True).stdout == "False\n"

@@ -21,9 +21,9 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.error_rates import ErrorModel
 from mpd2.core.errors import Problem, TableError, UserError
 from mpd2.core.manifest import Manifest
-from mpd2.core.reading import read_cohort
 from mpd2.core.runs import Run
-from mpd2.methods import continuations_of, expectations_of, policy_of
+from mpd2.core.table_file import read_cohort
+from mpd2.methods.registry import continuations_of, expectations_of, policy_of
 from mpd2.planning.worklist import decisions_frame
 from mpd2.training.devices import threads_for
 from mpd2.training.population import CHUNK

@@ -1,0 +1,82 @@
+"""Every method by its key, and what a run of any of them does with cases."""
+
+from __future__ import annotations
+
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.error_rates import ErrorModel, Expectations, expectations
+from mpd2.core.errors import UserError
+from mpd2.core.policy import Continuations, Decisions, Policy, route
+from mpd2.core.runs import Run
+from mpd2.methods.base import AsksOn, ExpectsCosts, Method
+from mpd2.methods.hemmer import Hemmer
+from mpd2.methods.keswani import Keswani
+from mpd2.methods.mao import Mao
+from mpd2.methods.mpd2_router import Mpd2
+from mpd2.methods.narasimhan import Narasimhan
+from mpd2.methods.plus.method import Plus
+from mpd2.methods.simple import AiOnly, AlwaysDefer, BestReader, Oracle, RandomReader, Threshold
+from mpd2.methods.verma import Verma
+
+_ALL: tuple[Method, ...] = (
+    Mpd2(),
+    Plus(),
+    AiOnly(),
+    Mao(),
+    Mao(cost_aware=False),
+    Narasimhan(),
+    Narasimhan(cost_aware=False),
+    Verma(),
+    Verma(cost_aware=False),
+    Hemmer(),
+    Hemmer(cost_aware=False),
+    Keswani(),
+    Keswani(cost_aware=False),
+    BestReader(),
+    RandomReader(),
+    Threshold("uncertainty", "Uncertainty threshold", ("uncertainty",)),
+    Threshold("quality-ood", "Quality and OOD threshold", ("quality_risk", "vim_risk_z")),
+    AlwaysDefer(),
+    Oracle(),
+)
+
+METHODS: dict[str, Method] = {method.key: method for method in _ALL}
+
+NOT_DEPLOYABLE = frozenset({Oracle.key})
+"""Methods that need the answers and so can only bound the others."""
+
+
+def policy_of(run: Run, cohort: Cohort) -> Policy:
+    """The policy of every member of a run for the cases of `cohort`, [E, N]."""
+    return method_of(run, cohort).policy(run, cohort).rounded()
+
+
+def continuations_of(run: Run, cohort: Cohort) -> Continuations | None:
+    """How every case ends under every member, [E, N]; none where whoever is asked has the last word."""
+    method = method_of(run, cohort)
+    return method.continuations(run, cohort) if isinstance(method, AsksOn) else None
+
+
+def decisions_of(run: Run, cohort: Cohort) -> Decisions:
+    """What every member of a run does with every case, by the run's own rule."""
+    return route(policy_of(run, cohort), cohort, run.rule, continuations_of(run, cohort))
+
+
+def expectations_of(run: Run, cohort: Cohort, costs: Costs, errors: ErrorModel | None) -> Expectations | None:
+    """What is expected of every case by the model that decides it: the method's own, else the run's error rates.
+
+    None where a method has no model of its own and the run keeps no error rates.
+    """
+    method = method_of(run, cohort)
+    if isinstance(method, ExpectsCosts):
+        return method.expectations(run, cohort, costs)
+    return None if errors is None else expectations(errors.predict(cohort), cohort, costs)
+
+
+def method_of(run: Run, cohort: Cohort | None = None) -> Method:
+    """The method that made a run; refused for a cohort with other readers."""
+    if run.method not in METHODS:
+        raise UserError(f"method: found {run.method!r}, expected one of {', '.join(METHODS)}")
+    if cohort is not None:
+        run.check_readers(cohort)
+    return METHODS[run.method]

@@ -101,6 +101,14 @@ def test_the_help_of_a_number_has_its_differences_with_both_ends(overview):
         assert text + ("better" if row["difference"] > 0 else "worse") in overview.metric[0].help
 
 
+@pytest.mark.parametrize(
+    ("run", "against"), [("studio", "AI only (busiest reader: from MPD²+), on"), ("ai", "MPD²+, on")]
+)
+def test_it_says_whom_the_numbers_differ_from(open_page, run, against):
+    captions = [caption.value for caption in open_page("overview", run=run).caption]
+    assert any(f"Coloured: difference from {against} the same resampled cases" in text for text in captions)
+
+
 def test_the_cheapest_other_method_is_named(overview):
     assert any("The cheapest other method, MPD²+, is cheaper still" in caption.value for caption in overview.caption)
 

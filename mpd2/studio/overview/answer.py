@@ -41,7 +41,15 @@ def _numbers(about: Scenario, numbers: tuple[KeyNumber, ...]) -> None:
                     curve = sparkline(curves[number.metric], own)
                     st.image(curve, alt=f"{number.label} as more cases are sent", width=WIDTH)
                     st.markdown(_in_small(number))  # one text, not a caption: that would fade the colours
-    st.caption(texts.SMALL_CURVES.format(against=numbers[0].differences[0].against))
+    st.caption(texts.SMALL_CURVES.format(against=_against(numbers)))
+
+
+def _against(numbers: tuple[KeyNumber, ...]) -> str:
+    """Whom the numbers differ from, and which of them from somebody else."""
+    against = {number.label: number.differences[0].against for number in numbers if number.differences}
+    first = next(iter(against.values()))
+    others = [f"{label.lower()}: from {other}" for label, other in against.items() if other != first]
+    return f"{first} ({', '.join(others)})" if others else first
 
 
 def _help(number: KeyNumber) -> str:

@@ -126,7 +126,8 @@ def test_a_box_on_the_map_describes_its_cases(visit):
     page.mouse.move(place["x"] + place["width"] * 0.8, place["y"] + place["height"] * 0.8, steps=5)
     page.mouse.up()
     expect(page.get_by_text("The region: ")).to_be_visible(timeout=60_000)
-    settled(page).close()
+    assert "region=box" in settled(page).url
+    page.close()
 
 
 def test_a_note_is_taken_away_with_its_case(visit):

@@ -15,7 +15,9 @@ def risk(open_page):
 
 def test_it_opens_and_says_what_the_hardest_cases_cost(risk):
     assert not risk.exception
-    assert risk.markdown[0].value.startswith("Clinical cost in the hardest of 5 strata: MPD² (studio) ")
+    assert risk.markdown[0].value.startswith(
+        "Clinical cost of a case in the hardest of 5 strata, with its 95 % interval: MPD² (studio) "
+    )
 
 
 def test_a_link_brings_its_signal_and_its_strata(open_page):

@@ -59,6 +59,7 @@ def test_names_lie_by_their_lines_and_never_on_each_other(rows):
 
 def test_the_sentence_tells_the_hardest_stratum_of_those_with_a_mark(rows):
     assert risk.in_words(rows, "studio") == (
-        "Clinical cost in the hardest of 3 strata: Studio 0.100 (0.080 to 0.120), Ai 0.600 (0.580 to 0.620), "
+        "Clinical cost of a case in the hardest of 3 strata, with its 95 % interval: "
+        "Studio 0.100 (0.080 to 0.120), Ai 0.600 (0.580 to 0.620), "
         "Mean-Reader 0.250 (0.230 to 0.270)."
     )

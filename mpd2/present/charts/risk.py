@@ -88,7 +88,8 @@ def in_words(rows: pd.DataFrame, active: str) -> str:
         f"{row['title']} {decimal(row['value'])} ({interval(row['low'], row['high'])})"
         for row in (last.loc[method] for method in named if method in last.index)
     ]
-    return f"Clinical cost in the hardest of {rows['stratum'].max()} strata: {', '.join(parts)}."
+    strata = rows["stratum"].max()
+    return f"Clinical cost of a case in the hardest of {strata} strata, with its 95 % interval: {', '.join(parts)}."
 
 
 def _lower(signal: str) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import inspect
+import re
 import tomllib
+from html import unescape
 from importlib import import_module
 from pkgutil import iter_modules
 
@@ -22,6 +24,9 @@ THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="
 FIXED = ("case.eye", "report.cohort_costs", "report.reader_load", "map_print.for_paper")  # have a width of their own
 NAMELESS = ("case.eye", "case.policy_bars", "case.input_ranges", "case.attribution_bars")  # under a heading of the page
 ON_CELLS = ("readers.availability", "readers.kappa")
+INTERVALS = ("ablations.levels", "ablations.effects", "overview.differences", "risk.risk_curves", "runs.against",
+             "robustness.resplits", "robustness.rivals", "robustness.transfer", "map.region_mix", "shift.differences",
+             "readers.load")  # fmt: skip
 MOST_TICKS = 10
 
 
@@ -103,6 +108,12 @@ def test_shares_are_in_per_cent_and_nothing_else_is(name: str) -> None:
             if axis.labels and all(_is_number(label) for label in axis.names) and axis.title:
                 is_share = any(word in axis.title for word in ("share", "target", "deferral"))
                 assert all(label.endswith("%") for label in axis.names) == is_share, (axis.title, axis.names)
+
+
+def test_the_pointer_names_the_ends_of_an_interval_from_low_to_high(name: str) -> None:
+    said = re.findall(r"95 % from: ([^;]+);.*?\bto: ([^;\"]+)", unescape(picture(name).svg))
+    assert [ends for ends in said if "null" not in ends and number(ends[0]) > number(ends[1])] == []
+    assert said or name not in INTERVALS
 
 
 def test_no_mark_lies_outside_its_plot(name: str) -> None:

@@ -25,10 +25,12 @@ def standings(table: str, evidence: Evidence, weights: Floats, unranked: Collect
     interval of the difference holds 0).
     """
     samples: dict[str, dict[str, Floats]] = defaultdict(dict)  # cohort, method: observed, then resamples, [1 + R, K]
+    drawn: dict[str, Floats] = {}  # cohort: weights of its cases, each case once in the first, [1 + R, N]
     for method, cohort, rows, statistic in statistics(table, evidence):
         if method not in unranked:
-            drawn = np.vstack([np.ones((1, rows.sum())), weights[:, rows]])
-            samples[cohort][method] = mean_of(statistic(drawn), axis=1)
+            if cohort not in drawn:
+                drawn[cohort] = np.vstack([np.ones(rows.sum()), weights[:, rows]])
+            samples[cohort][method] = mean_of(statistic(drawn[cohort]), axis=1)
     parts = [
         _standing(pd.Index(methods, name="method"), np.stack(list(methods.values()))[..., place], sign, table)
         .assign(cohort=cohort, metric=metric)

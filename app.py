@@ -10,7 +10,7 @@ import streamlit as st
 import mpd2
 from mpd2.core.files import INSTALLED
 from mpd2.lab.jobs.folder import PLACE, Workshop
-from mpd2.lab.jobs.keeper import tended
+from mpd2.lab.jobs.maintenance import tended
 from mpd2.studio import warm
 
 if INSTALLED:  # what people make does not belong among the libraries; workers, who live elsewhere, are told as well

@@ -121,9 +121,9 @@ def inventory(study: Study) -> str:
 def tables(study: Study, names: tuple[str, ...], every: bool) -> str:
     """The tables in words; of all tables only those that the paper has too, the rest is in RESULTS.md."""
     from mpd2.study.catalogue import MAP, TABLES, table_path
+    from mpd2.study.readable_tables import view
     from mpd2.study.reproduce import results_path
     from mpd2.study.tables import StudyTables, read_table
-    from mpd2.study.views import view
 
     frames = {name: read_table(study.data, name) for name in names if name != MAP}
     study_tables = StudyTables(frames, study.cohort.manifest)

@@ -50,21 +50,21 @@ def add(command: ArgumentParser) -> None:
 
 def run(args: Namespace) -> int:
     """Make the experiments that are missing and print the results of all of them."""
-    from mpd2.study import resplits
+    from mpd2.study import robustness
     from mpd2.study.experiments import ExperimentCache
     from mpd2.study.reproduce import run_missing
     from mpd2.study.tables import StudyTables
 
     study = study_of(args)
     cache = ExperimentCache(study, study.plan.seeds)
-    experiments = resplits.transfer_experiments(study) if args.leave_out else resplits.resplit_experiments(study)
+    experiments = robustness.transfer_experiments(study) if args.leave_out else robustness.resplit_experiments(study)
     with if_interrupted(lambda: going_on(study)), study_bar() as (tell, _):
         run_missing(cache, experiments, tell)
     if args.leave_out:
-        frames = {"transfer": resplits.transfer(cache)}
+        frames = {"transfer": robustness.transfer(cache)}
     else:
-        against = args.against or resplits.reference(study)
-        frames = {"resplits": resplits.resplits(cache), "rivals": resplits.rivals(cache, against)}
+        against = args.against or robustness.reference(study)
+        frames = {"resplits": robustness.resplits(cache), "rivals": robustness.rivals(cache, against)}
     if args.json:
         print_json({"table": str(args.table), "fingerprint": study.cohort.fingerprint} | as_json(frames, study.plan))
     else:
@@ -103,8 +103,8 @@ def as_json(frames: dict[str, pd.DataFrame], plan: StudyPlan) -> dict[str, Any]:
 
 def as_text(study_tables: StudyTables) -> str:
     """The tables and what they come to, as text."""
+    from mpd2.study.readable_tables import view
     from mpd2.study.sentences import resplit_words, transfer_words
-    from mpd2.study.views import view
 
     words = transfer_words if "transfer" in study_tables.tables else resplit_words
     return "\n\n".join([*(aligned(view(name, study_tables)) for name in study_tables.tables), words(study_tables)])

@@ -22,9 +22,9 @@ from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.intervals import observed
 from mpd2.evaluation.metrics import COUNTED, tally
 from mpd2.planning.assignment import NO_PART, Places, sample_prices, total_worth
-from mpd2.planning.limits import Limits
 from mpd2.planning.plan import Plan, places_for, plan
 from mpd2.planning.ranked_cases import RankedCases
+from mpd2.planning.roster_and_limits import Limits
 
 RENEWALS = 60  # times a day that prices are worked out anew
 

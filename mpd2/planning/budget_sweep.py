@@ -13,8 +13,8 @@ from mpd2.evaluation.intervals import Estimate, percentiles
 from mpd2.evaluation.metrics import COUNTS, each_metric
 from mpd2.planning.day import DaySetting
 from mpd2.planning.dayplan import ALL_METRICS, SOFT, Judged
-from mpd2.planning.limits import Limits
 from mpd2.planning.ranked_cases import RankedCases, counts_along, soft_prices
+from mpd2.planning.roster_and_limits import Limits
 
 STEPS = 200  # of the slider, from no case sent to all
 KNOWN = 9  # digits after the largest cost's first that do not depend on the order in which cases are added up

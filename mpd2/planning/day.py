@@ -12,7 +12,7 @@ from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest
 from mpd2.core.text import percent
-from mpd2.planning.limits import Limits
+from mpd2.planning.roster_and_limits import Limits
 
 YES = "1"
 NO_LIMITS = Limits()

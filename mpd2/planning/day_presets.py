@@ -9,7 +9,7 @@ from math import ceil
 from mpd2.core.manifest import Manifest
 from mpd2.core.text import percent
 from mpd2.planning.day import DaySetting
-from mpd2.planning.limits import Limits
+from mpd2.planning.roster_and_limits import Limits
 
 DAY_SHARE = 0.4  # of a day's cases that the readers of a clinic have time for
 CAMP_SHARE = 0.2  # of a camp's cases that can be sent

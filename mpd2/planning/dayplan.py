@@ -16,9 +16,9 @@ from mpd2.core.text import percent
 from mpd2.evaluation.intervals import Estimate, bootstrap, observed, paired_difference, percentiles
 from mpd2.evaluation.metrics import COUNTED, Tally, load_of, tally
 from mpd2.planning.day import DaySetting
-from mpd2.planning.limits import Limits
 from mpd2.planning.plan import Plan
 from mpd2.planning.ranked_cases import RankedCases, soft_deferral
+from mpd2.planning.roster_and_limits import Limits
 
 SOFT = "DeferSoft"
 ALL_METRICS = (*COUNTED, SOFT)

@@ -13,8 +13,8 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Continuations, Decisions, Policy, Rule, apply_actions, best_actions, preferences
 from mpd2.planning.assignment import NO_PART, Places, assign, total_worth
-from mpd2.planning.limits import Limits
 from mpd2.planning.recosting import reordered
+from mpd2.planning.roster_and_limits import Limits
 
 FAR = 80.0  # log-odds beyond which no price matters
 ITS_OWN = 1e-9  # cases by which a sum of probabilities may be off

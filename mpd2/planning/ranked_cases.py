@@ -21,9 +21,9 @@ from mpd2.core.policy import Continuations, Policy, Rule, apply_actions, prefere
 from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.intervals import percentiles
 from mpd2.evaluation.metrics import COUNTS, each_metric, tally
-from mpd2.planning.limits import Limits
 from mpd2.planning.plan import Plan, cases_at, plan, plan_for, soft_price, strata
 from mpd2.planning.recosting import exchange_rate, in_unit_of, recosted, reordered, savings
+from mpd2.planning.roster_and_limits import Limits
 
 POINTS = 51  # budgets a curve is drawn at
 FINE = 101  # budgets among which the cheapest is looked for

@@ -15,9 +15,9 @@ from mpd2.core.cohort import ANSWERS, UNKNOWN, Cohort
 from mpd2.core.error_rates import Expectations
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Continuations, Policy, Rule, best_actions, choose, mean_policy
-from mpd2.planning.limits import Limits
 from mpd2.planning.plan import Plan
 from mpd2.planning.ranked_cases import RankedCases, rank_cases
+from mpd2.planning.roster_and_limits import Limits
 
 ORDERS = {
     "costly": "Most costly first",

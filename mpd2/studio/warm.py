@@ -13,7 +13,7 @@ from pkgutil import walk_packages
 from types import ModuleType
 
 from mpd2 import studio
-from mpd2.lab.jobs.keeper import beside
+from mpd2.lab.jobs.maintenance import beside
 from mpd2.planning.worklist import ORDERS, ordered
 from mpd2.present import charts
 from mpd2.present.charts import overview

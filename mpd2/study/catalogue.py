@@ -27,7 +27,7 @@ from mpd2.evaluation.intervals import resample_weights
 from mpd2.evaluation.map import MapParameters, fit_map, load_map, save_map
 from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.planning.recosting import savings
-from mpd2.study import resplits
+from mpd2.study import robustness
 from mpd2.study.definition import (
     ABLATIONS_RUN,
     BUDGETS,
@@ -164,15 +164,15 @@ TABLES: dict[str, Table] = {
     "deferral": Table("cost at any rate of deferral", lambda m: curves.deferral_curves(m.methods)),
     "plus": Table("MPD²+ taken apart, and at two operating points", _variants),
     "live": Table("either router moved to any rate of deferral by a live budget", _live),
-    "resplits": Table("every method over random resplits of the table", lambda m: resplits.resplits(m.cache),
-                      experiments=resplits.resplit_experiments),
+    "resplits": Table("every method over random resplits of the table", lambda m: robustness.resplits(m.cache),
+                      experiments=robustness.resplit_experiments),
     "rivals": Table("the same, resplit by resplit against one method",
-                    lambda m: resplits.rivals(m.cache, resplits.reference(m.study)),
-                    experiments=resplits.resplit_experiments),
-    "transfer": Table("every method in a cohort it has not learned from", lambda m: resplits.transfer(m.cache),
-                      experiments=resplits.transfer_experiments),
-    "recalibration": Table("what labelled cases of a new cohort buy", lambda m: resplits.recalibration(m.cache),
-                           experiments=resplits.recalibration_experiments),
+                    lambda m: robustness.rivals(m.cache, robustness.reference(m.study)),
+                    experiments=robustness.resplit_experiments),
+    "transfer": Table("every method in a cohort it has not learned from", lambda m: robustness.transfer(m.cache),
+                      experiments=robustness.transfer_experiments),
+    "recalibration": Table("what labelled cases of a new cohort buy", lambda m: robustness.recalibration(m.cache),
+                           experiments=robustness.recalibration_experiments),
     "guarantee": Table("what can be promised about glaucoma that no reader sees", _guarantee),
 }  # fmt: skip
 NAMES = (*TABLES, MAP)

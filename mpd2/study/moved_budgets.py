@@ -14,8 +14,8 @@ from mpd2.core.policy import Decisions
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import Estimate, bootstrap, estimates
 from mpd2.evaluation.metrics import COUNTED, tally
-from mpd2.planning.limits import Limits
 from mpd2.planning.plan import reroute
+from mpd2.planning.roster_and_limits import Limits
 from mpd2.study.tables import StudyTables
 
 RATES = tuple(round(step / 40, 3) for step in range(1, 40))  # of hard deferral

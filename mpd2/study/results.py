@@ -16,9 +16,9 @@ from mpd2.study.claims import FAILS, HARDLY, HOLDS, OF_ROUTERS, OF_THE_OBJECTIVE
 from mpd2.study.definition import PAPER_RUN, ROUTERS
 from mpd2.study.moved_budgets import live_words
 from mpd2.study.plus_ablation import ABOUT as ABOUT_VARIANTS
+from mpd2.study.readable_tables import Rows, cell, view
 from mpd2.study.sentences import ASSUMPTION, guarantee_words, resplit_words, transfer_words
 from mpd2.study.tables import StudyTables
-from mpd2.study.views import Rows, cell, view
 
 LAST_DIGIT = 0.0006  # what printing three decimals can hide
 PAPER_SEEDS = 10  # behind each mean the paper prints

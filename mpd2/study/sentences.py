@@ -14,7 +14,7 @@ from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.tables import ALL
 from mpd2.study.definition import ROUTERS
 from mpd2.study.experiments import UNHEARD
-from mpd2.study.resplits import AI, COST, PLUS, REPORTED
+from mpd2.study.robustness import AI, COST, PLUS, REPORTED
 from mpd2.study.tables import StudyTables
 
 Rows = list[list[str]]

@@ -12,7 +12,7 @@ from visits import settled, slice_of
 
 from mpd2.cli.bench.ui import ROOT
 from mpd2.core.manifest import load_manifest
-from mpd2.lab.own_table import example_table
+from mpd2.lab.uploads import example_table
 
 TABLE = ROOT / "data" / "glaucoma.csv"
 COHORT = load_manifest(ROOT / "data" / "glaucoma.toml").cohorts[0].name

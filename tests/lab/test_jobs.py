@@ -21,7 +21,7 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.runs import load_predictions, load_run
 from mpd2.core.table_file import load_cohort
-from mpd2.lab.jobs import keeper, orders, queue, search, worker, worker_pool
+from mpd2.lab.jobs import maintenance, orders, queue, search, worker, worker_pool
 from mpd2.lab.jobs.folder import CHECKPOINT, HISTORY, PLACE, ROOT, Job, Order, Search, Status, Workshop, all_jobs
 from mpd2.lab.jobs.history import read_history
 from mpd2.lab.tuning import tables
@@ -327,12 +327,12 @@ def test_only_one_can_hold_a_job(place, order, monkeypatch):
 
 def test_a_server_looks_after_the_queue_by_itself(place, order, monkeypatch):
     monkeypatch.setattr(queue, "RUNNING", 0)
-    monkeypatch.setattr(keeper, "EVERY", 0.01)
+    monkeypatch.setattr(maintenance, "EVERY", 0.01)
     job = queue.submit(order(), place)
     job.write(job.status.model_copy(update={"state": "running", "attempts": 1}))  # as a dead worker leaves it
 
     async def serve() -> None:
-        async with keeper.tended(place):
+        async with maintenance.tended(place):
             while job.status.state == "running":
                 await asyncio.sleep(0.01)
 
@@ -341,7 +341,7 @@ def test_a_server_looks_after_the_queue_by_itself(place, order, monkeypatch):
 
 
 def test_what_is_wrong_with_the_place_is_logged_once(place, monkeypatch, caplog):
-    monkeypatch.setattr(keeper, "EVERY", 0.01)
+    monkeypatch.setattr(maintenance, "EVERY", 0.01)
     looks = []
 
     def tend(place: Workshop) -> None:
@@ -351,7 +351,7 @@ def test_what_is_wrong_with_the_place_is_logged_once(place, monkeypatch, caplog)
     monkeypatch.setattr(queue, "maintain", tend)
 
     async def serve() -> None:
-        async with keeper.tended(place):
+        async with maintenance.tended(place):
             while len(looks) < 3:
                 await asyncio.sleep(0.01)
 

@@ -16,7 +16,7 @@ from mpd2.core.files import replacing_folder
 from mpd2.core.runs import annotate
 from mpd2.lab.jobs import own_runs
 from mpd2.lab.jobs.folder import PLACE, Workshop
-from mpd2.lab.own_table import example_table
+from mpd2.lab.uploads import example_table
 from mpd2.studio.shell.registry import PAGES
 
 NAME, FIRST, SECOND = "mine", "mao", "studio"

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mpd2.lab.own_table import example_table
+from mpd2.lab.uploads import example_table
 from mpd2.studio.shell import store
 
 EXAMPLE = example_table(store.DATA / "glaucoma.csv")

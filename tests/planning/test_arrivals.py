@@ -12,9 +12,9 @@ from mpd2.core.errors import UserError
 from mpd2.core.policy import Policy
 from mpd2.evaluation.metrics import evaluate
 from mpd2.planning.arrivals import decide_on_arrival, in_many_orders
-from mpd2.planning.limits import Limits
 from mpd2.planning.plan import plan
 from mpd2.planning.ranked_cases import rank_cases
+from mpd2.planning.roster_and_limits import Limits
 
 
 @settings(max_examples=40)

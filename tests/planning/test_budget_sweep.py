@@ -17,8 +17,8 @@ from mpd2.evaluation.intervals import Estimate, resample_weights
 from mpd2.planning import dayplan
 from mpd2.planning.budget_sweep import KNOWN, SHOWN, STEPS, Estimates, can_sweep, sweep_budgets
 from mpd2.planning.day import DaySetting
-from mpd2.planning.limits import Limits
 from mpd2.planning.ranked_cases import RankedCases, rank_cases
+from mpd2.planning.roster_and_limits import Limits
 
 TRIED = (0, 1, 41, 100, 199, STEPS)
 CLOSE = 10.0**-KNOWN

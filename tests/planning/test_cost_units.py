@@ -18,10 +18,10 @@ from mpd2.evaluation.intervals import resample_weights
 from mpd2.planning.arrivals import in_many_orders
 from mpd2.planning.budget_sweep import SHOWN, sweep_budgets
 from mpd2.planning.day import DaySetting
-from mpd2.planning.limits import Limits
 from mpd2.planning.plan import reroute
 from mpd2.planning.ranked_cases import RankedCases, for_costs, most_urgent, rank_cases
 from mpd2.planning.recosting import distance_in_words, exchange_rate, in_unit_of, recosted, savings
+from mpd2.planning.roster_and_limits import Limits
 
 SCALES = st.floats(-6, 6).map(lambda power: 10.0**power)
 AMOUNTS = st.floats(0.05, 10)

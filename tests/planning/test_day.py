@@ -13,7 +13,7 @@ from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest, Reader
 from mpd2.planning.day import NAMES, DaySetting, costs_in_words, from_query, in_words
-from mpd2.planning.limits import Limits
+from mpd2.planning.roster_and_limits import Limits
 
 MANIFEST = made_up_manifest(3)
 USUAL = DaySetting(MANIFEST.default_costs())

@@ -9,8 +9,8 @@ from mpd2.core.manifest import Manifest
 from mpd2.core.policy import Policy
 from mpd2.planning.day import DaySetting
 from mpd2.planning.day_presets import presets, specialists
-from mpd2.planning.limits import Limits
 from mpd2.planning.ranked_cases import rank_cases
+from mpd2.planning.roster_and_limits import Limits
 
 
 def test_specialists_are_the_tier_of_the_dearest_reader(benchmark):

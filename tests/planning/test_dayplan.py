@@ -14,8 +14,8 @@ from mpd2.evaluation.metrics import COUNTED, evaluate
 from mpd2.planning import dayplan
 from mpd2.planning.day import DaySetting
 from mpd2.planning.dayplan import ALL_METRICS, COMPARED, SOFT
-from mpd2.planning.limits import Limits
 from mpd2.planning.ranked_cases import RankedCases, rank_cases
+from mpd2.planning.roster_and_limits import Limits
 from mpd2.planning.worklist import worklist
 
 

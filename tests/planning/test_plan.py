@@ -16,8 +16,8 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.policy import RULES, Policy, choose
 from mpd2.planning import assignment
-from mpd2.planning.limits import Limits
 from mpd2.planning.plan import Plan, plan, reroute, soft_price
+from mpd2.planning.roster_and_limits import Limits
 
 SHARES = st.floats(0, 1)
 EVERY_RULE = pytest.mark.parametrize("rule", RULES)

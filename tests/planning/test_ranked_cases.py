@@ -18,7 +18,6 @@ from mpd2.core.policy import RULES, Policy
 from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.intervals import percentiles, resample_weights
 from mpd2.evaluation.metrics import COUNTED, metrics_of, tally
-from mpd2.planning.limits import Limits
 from mpd2.planning.plan import reroute
 from mpd2.planning.ranked_cases import (
     RankedCases,
@@ -29,6 +28,7 @@ from mpd2.planning.ranked_cases import (
     rank_cases,
     soft_deferral,
 )
+from mpd2.planning.roster_and_limits import Limits
 
 EVERY_RULE = pytest.mark.parametrize("rule", RULES)
 POINTS = 11

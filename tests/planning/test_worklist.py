@@ -13,8 +13,8 @@ from mpd2.core.cohort import ANSWERS, Cohort
 from mpd2.core.error_rates import Expectations, error_rates, expectations
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Policy, mean_policy
-from mpd2.planning.limits import Limits
 from mpd2.planning.ranked_cases import RankedCases, rank_cases
+from mpd2.planning.roster_and_limits import Limits
 from mpd2.planning.worklist import FILLS, NO_ROOM, ORDERS, decisions_frame, ordered, reasons, worklist
 
 

@@ -11,7 +11,7 @@ from tiny_study import tiny_tables
 from mpd2.present.charts import robustness
 from mpd2.present.charts.kit.drawing import Drawing
 from mpd2.present.charts.kit.export import render
-from mpd2.study.resplits import REPORTED
+from mpd2.study.robustness import REPORTED
 
 
 @pytest.fixture(scope="module")

@@ -12,8 +12,8 @@ from mpd2.evaluation.intervals import Estimate, resample_weights
 from mpd2.planning import dayplan
 from mpd2.planning.budget_sweep import SHOWN, STEPS, BudgetSweep, sweep_budgets
 from mpd2.planning.day import DaySetting
-from mpd2.planning.limits import Limits
 from mpd2.planning.ranked_cases import RankedCases, rank_cases
+from mpd2.planning.roster_and_limits import Limits
 from mpd2.present.words import budget
 from mpd2.present.words.budget import CELL, LINE
 

@@ -15,7 +15,7 @@ from mpd2.core.runs import load_run
 from mpd2.lab.jobs.folder import PLACE
 from mpd2.methods.plus.method import Plus, outlook_of
 from mpd2.planning.day import DaySetting
-from mpd2.planning.limits import Limits
+from mpd2.planning.roster_and_limits import Limits
 from mpd2.present.documents.spreadsheets import to_csv
 from mpd2.present.documents.worklist_files import clinic_table, reader_files
 from mpd2.studio.budget import store as budget_store

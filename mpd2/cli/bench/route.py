@@ -15,9 +15,9 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.policy import Policy, Rule, mean_policy, preferences
 from mpd2.core.runs import load_errors, load_run
 from mpd2.methods.registry import policy_of
-from mpd2.planning.limits import Limits
 from mpd2.planning.plan import plan
 from mpd2.planning.recosting import reordered, savings
+from mpd2.planning.roster_and_limits import Limits
 
 SIZES = (899, 2_000, 10_000, 100_000, 1_000_000)  # cases of a worklist
 DAYS = 10_000  # cases up to which it is timed with few places too

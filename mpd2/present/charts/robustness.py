@@ -10,7 +10,7 @@ from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.forest import cut, forest
 from mpd2.present.charts.kit.style import AI as AI_MARK
 from mpd2.present.charts.kit.style import CATEGORIES, AltairChart, heading, with_interval, with_method_marks
-from mpd2.study.resplits import AI
+from mpd2.study.robustness import AI
 
 HEIGHT = 340
 COST = "TotalCost"

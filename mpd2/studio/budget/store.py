@@ -24,9 +24,9 @@ from mpd2.planning import dayplan
 from mpd2.planning.budget_sweep import STEPS, BudgetSweep, can_sweep, sweep_budgets
 from mpd2.planning.day import CASES_A_DAY, DaySetting
 from mpd2.planning.dayplan import DayPlan, Judged
-from mpd2.planning.limits import Limits
 from mpd2.planning.ranked_cases import FINE, RankedCases, cheapest, for_costs, most_urgent, operating_curve, rank_cases
 from mpd2.planning.recosting import in_unit_of, savings
+from mpd2.planning.roster_and_limits import Limits
 from mpd2.planning.worklist import worklist as planned
 from mpd2.present.charts import budget as charts
 from mpd2.present.charts.kit.drawing import Drawing

@@ -24,8 +24,8 @@ from mpd2.methods.base import AsksOn, ExpectsCosts, Explains
 from mpd2.methods.registry import NOT_DEPLOYABLE, continuations_of, expectations_of, method_of, policy_of
 from mpd2.planning import worklist
 from mpd2.planning.day import DaySetting
-from mpd2.planning.limits import Limits
 from mpd2.planning.ranked_cases import rank_cases
+from mpd2.planning.roster_and_limits import Limits
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario

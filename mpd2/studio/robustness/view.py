@@ -12,7 +12,7 @@ from mpd2.studio.parts import guarantee_panel, method_table, widgets
 from mpd2.studio.robustness import store, texts
 from mpd2.studio.shell import link
 from mpd2.studio.shell.store import ablation
-from mpd2.study.resplits import REPORTED
+from mpd2.study.robustness import REPORTED
 
 
 def draw(run: str) -> None:

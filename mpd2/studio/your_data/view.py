@@ -19,12 +19,12 @@ from mpd2.core.text import count
 from mpd2.evaluation import readers, shift
 from mpd2.evaluation.intervals import resample_weights
 from mpd2.evaluation.metrics import label_of
-from mpd2.lab import own_table
-from mpd2.lab.own_table import Trial
+from mpd2.lab import uploads
+from mpd2.lab.uploads import Trial
 from mpd2.present.charts import readers as reader_charts
 from mpd2.present.charts import shift as charts
 from mpd2.studio.parts import widgets
-from mpd2.studio.shell import store, visit
+from mpd2.studio.shell import session, store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.studio.your_data import texts
 
@@ -49,13 +49,13 @@ def _trial(about: Scenario) -> Trial | None:
     """What the active run does with the uploaded cases; nothing, and the reason, if there are none to use."""
     upload = _upload()
     if upload is None:
-        visit.forget(CASES, TRIAL)
+        session.forget(CASES, TRIAL)
         return None
     manifest = store.cohort().manifest
     try:
-        cases = visit.kept(CASES, upload.file_id, partial(own_table.read_own, upload.getvalue(), upload.name, manifest))
+        cases = session.kept(CASES, upload.file_id, partial(uploads.read_own, upload.getvalue(), upload.name, manifest))
         run, title = store.run(about.run), store.run_title(about.run)
-        return visit.kept(TRIAL, (upload.file_id, run, title), partial(own_table.try_out, run, title, cases))
+        return session.kept(TRIAL, (upload.file_id, run, title), partial(uploads.try_out, run, title, cases))
     except TableError as error:
         _refuse(error.problems[0].sentence("Your table"), len(error.problems))
         problems = problems_frame(error.problems)
@@ -79,7 +79,7 @@ def _upload() -> UploadedFile | None:
     upload = st.file_uploader(
         "Your table",
         type=["csv", "parquet"],
-        max_upload_size=own_table.MAX_BYTES // 2**20,
+        max_upload_size=uploads.MAX_BYTES // 2**20,
         key=UPLOAD,
         help=texts.UPLOAD,
     )
@@ -101,7 +101,7 @@ def _explain() -> None:
     st.subheader("What the table must hold", anchor=False)
     files = {
         "Template": (partial(write_template, manifest), texts.TEMPLATE),
-        "Example": (partial(own_table.example_table, store.DATA / manifest.table), texts.EXAMPLE),
+        "Example": (partial(uploads.example_table, store.DATA / manifest.table), texts.EXAMPLE),
     }
     with st.container(horizontal=True):
         for label, (data, explained) in files.items():
@@ -122,7 +122,7 @@ def _explain() -> None:
 def _summary(trial: Trial) -> str:
     cases = trial.cohort
     return texts.SUMMARY.format(
-        share=own_table.sent_share(trial),
+        share=uploads.sent_share(trial),
         cases=count(len(cases)),
         diagnosed=count(int((cases.truth != UNKNOWN).sum())),
         readable=count(int(cases.available.any(-1).sum())),
@@ -181,23 +181,23 @@ def _comparison_charts(cases: Cohort, seen: Cohort, moved: pd.DataFrame, chosen:
 
 def judge(trial: Trial) -> None:
     """What the answers would have cost, beside those of the AI alone."""
-    judged = own_table.judge(trial)
+    judged = uploads.judge(trial)
     if judged.empty:
         st.info(texts.NOT_JUDGED, icon=":material/help:")
         return
     n = int(judged["n"].iloc[0])
     if n < len(trial.cohort):
         st.info(texts.PARTLY_JUDGED.format(n=count(n), cases=count(len(trial.cohort))), icon=":material/info:")
-    rows = own_table.as_text(judged).assign(metric=judged["metric"].map(label_of))
+    rows = uploads.as_text(judged).assign(metric=judged["metric"].map(label_of))
     titles = {"metric": "Metric", "run": trial.outcome.title, "ai": "AI alone", "difference": "Difference"}
     widgets.data_table(rows, key="own_metrics", alt_text="Metrics of the run and of the AI alone", columns=titles)
-    st.caption(texts.JUDGED.format(n=count(n), resamples=count(own_table.resamples_for(n))))
+    st.caption(texts.JUDGED.format(n=count(n), resamples=count(uploads.resamples_for(n))))
 
 
 def decide(trial: Trial) -> None:
     """Who would decide each case, and how many each reader would get."""
     cases = trial.cohort
-    load = readers.load(trial.outcome, cases, resample_weights(cases, own_table.resamples_for(len(cases))))
+    load = readers.load(trial.outcome, cases, resample_weights(cases, uploads.resamples_for(len(cases))))
     left, right = st.columns(2, gap="large")
     with left:
         widgets.chart(

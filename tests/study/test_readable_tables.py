@@ -9,8 +9,8 @@ from tiny_study import few_cases, tiny_tables
 from mpd2.core.text import NOTHING, brief
 from mpd2.study.catalogue import TABLES
 from mpd2.study.definition import ROUTERS
+from mpd2.study.readable_tables import PRINTED, VIEWS, view
 from mpd2.study.tables import StudyTables
-from mpd2.study.views import PRINTED, VIEWS, view
 
 
 def tables(*names: str) -> StudyTables:

@@ -14,7 +14,7 @@ from tiny_study import PLAN, tiny_study
 
 from mpd2.core.errors import UserError
 from mpd2.evaluation.metrics import COUNTED
-from mpd2.study import resplits
+from mpd2.study import robustness
 from mpd2.study.experiments import MEASURES, Experiment, ExperimentCache, Resplit
 
 COST = "TotalCost"
@@ -56,12 +56,12 @@ def cell(rows: pd.DataFrame, **where: object) -> pd.Series:
 
 
 def test_mean_and_spread_are_over_resplits(cache: ExperimentCache) -> None:
-    row = cell(resplits.resplits(cache), method="studio", cohort="all", metric=COST)
+    row = cell(robustness.resplits(cache), method="studio", cohort="all", metric=COST)
     assert (row["value"], row["sd"], row["n"]) == (pytest.approx(0.2), pytest.approx(0.1), 3)
 
 
 def test_paired_differences_are_taken_resplit_by_resplit(cache: ExperimentCache) -> None:
-    rows = resplits.rivals(cache, "studio")
+    rows = robustness.rivals(cache, "studio")
     ai, mao = (cell(rows, method=name, metric=COST) for name in ("ai", "mao"))
     assert ai["difference"] == pytest.approx((0.3 + 0.0 - 0.05) / 3)
     assert ai["sd"] == pytest.approx(np.std([0.3, 0.0, -0.05], ddof=1))
@@ -71,34 +71,34 @@ def test_paired_differences_are_taken_resplit_by_resplit(cache: ExperimentCache)
 
 
 def test_intervals_allow_for_the_cases_resplits_share(cache: ExperimentCache) -> None:
-    ai = cell(resplits.rivals(cache, "studio"), method="ai", metric=COST)
+    ai = cell(robustness.rivals(cache, "studio"), method="ai", metric=COST)
     half = stats.t.ppf(0.975, 2) * ai["sd"] * np.sqrt(1 / 3 + 24 / 48)
     assert (ai["low"], ai["high"]) == (pytest.approx(ai["difference"] - half), pytest.approx(ai["difference"] + half))
 
 
 def test_one_resplit_has_no_spread(cache: ExperimentCache) -> None:
     single = replace(cache, study=replace(cache.study, plan=replace(cache.study.plan, resplits=(1,))))
-    row = cell(resplits.resplits(single), method="mao", cohort="all", metric=COST)
+    row = cell(robustness.resplits(single), method="mao", cohort="all", metric=COST)
     assert row["value"] == 0.5
     assert np.isnan([row["sd"], row["low"], row["high"]]).all()
 
 
 def test_a_new_cohort_is_set_against_the_same_cases_when_known(cache: ExperimentCache) -> None:
-    for one in resplits.transfer_experiments(cache.study):
+    for one in robustness.transfer_experiments(cache.study):
         if one.resplit.new_cohort:
             write(cache, one, SPENT[one.method, one.resplit.number] + 0.25)
-    row = cell(resplits.transfer(cache), method="mao", cohort="origa", metric=COST)
+    row = cell(robustness.transfer(cache), method="mao", cohort="origa", metric=COST)
     assert row["value"] == pytest.approx(0.45 + 0.25)
     assert (row["known"], row["change"]) == (pytest.approx(0.45), pytest.approx(0.25))
     assert row["change_low"] == pytest.approx(0.25)
 
 
 def test_local_cases_are_weighed_against_none_and_against_the_ai(cache: ExperimentCache) -> None:
-    for one in resplits.recalibration_experiments(cache.study):
+    for one in robustness.recalibration_experiments(cache.study):
         if one.resplit.new_cohort:
             spent = 0.6 if one.method == "ai" else 0.5 - 0.1 * (one.resplit.local_cases > 0)
             write(cache, one, spent)
-    rows = resplits.recalibration(cache)
+    rows = robustness.recalibration(cache)
     assert sorted(rows.loc[rows["cohort"] == "refuge", "local"].unique()) == [0, 3, 16]
     some = cell(rows, method="mao", cohort="refuge", local=3)
     assert (some["less_none"], some["less_ai"]) == (pytest.approx(-0.1), pytest.approx(-0.2))
@@ -107,15 +107,15 @@ def test_local_cases_are_weighed_against_none_and_against_the_ai(cache: Experime
 
 
 def test_every_reported_metric_is_counted() -> None:
-    assert set(resplits.REPORTED) <= set(COUNTED)
+    assert set(robustness.REPORTED) <= set(COUNTED)
 
 
 def test_a_reference_nobody_knows_is_refused(cache: ExperimentCache) -> None:
     with pytest.raises(UserError, match="comparison: found 'oracle', expected one of studio, ai, mao"):
-        resplits.rivals(cache, "oracle")
+        robustness.rivals(cache, "oracle")
 
 
 def test_a_comparison_needs_somebody_else(cache: ExperimentCache) -> None:
     alone = replace(cache, study=replace(cache.study, contenders={"ai": cache.study.contenders["ai"]}))
     with pytest.raises(UserError, match="found no other method"):
-        resplits.rivals(alone, "ai")
+        robustness.rivals(alone, "ai")

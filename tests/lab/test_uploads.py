@@ -16,7 +16,7 @@ from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import TableError, UserError
 from mpd2.core.runs import Run, load_run
 from mpd2.evaluation.metrics import COUNTED, evaluate
-from mpd2.lab import own_table
+from mpd2.lab import uploads
 
 TABLE = DATA / "glaucoma.csv"
 
@@ -28,12 +28,12 @@ def run() -> Run:
 
 @pytest.fixture(scope="module")
 def example(benchmark: Cohort) -> Cohort:
-    return own_table.read_own(own_table.example_table(TABLE).encode(), "example.csv", benchmark.manifest)
+    return uploads.read_own(uploads.example_table(TABLE).encode(), "example.csv", benchmark.manifest)
 
 
 @pytest.fixture(scope="module")
-def tried(run: Run, example: Cohort) -> own_table.Trial:
-    return own_table.try_out(run, "Router", example)
+def tried(run: Run, example: Cohort) -> uploads.Trial:
+    return uploads.try_out(run, "Router", example)
 
 
 def parquet(frame: pd.DataFrame) -> bytes:
@@ -47,7 +47,7 @@ def test_the_example_holds_val_cases_of_every_cohort(example: Cohort, benchmark:
     assert set(example.ids) <= set(benchmark.subset(split="val").ids)
 
 
-def test_the_worklist_is_what_is_counted(tried: own_table.Trial) -> None:
+def test_the_worklist_is_what_is_counted(tried: uploads.Trial) -> None:
     asked = tried.outcome.decisions.consulted[0, :, 0]
     named = np.array(["ai", *tried.cohort.manifest.columns])[asked + 1]
     assert tried.worklist["action"].tolist() == named.tolist()
@@ -55,8 +55,8 @@ def test_the_worklist_is_what_is_counted(tried: own_table.Trial) -> None:
     assert tried.worklist["votes"].between(1, tried.routers).all()
 
 
-def test_the_judgement_is_that_of_the_metrics(tried: own_table.Trial) -> None:
-    judged = own_table.judge(tried).set_index("metric")
+def test_the_judgement_is_that_of_the_metrics(tried: uploads.Trial) -> None:
+    judged = uploads.judge(tried).set_index("metric")
     cohort = tried.cohort
     direct = evaluate(cohort, tried.outcome.decisions, cohort.manifest.default_costs()).iloc[0]
     for metric in judged.index:
@@ -71,28 +71,28 @@ def test_only_cases_with_truth_and_word_are_judged(run: Run, example: Cohort) ->
     truth = example.truth.copy()
     truth[:10] = UNKNOWN
     silent = replace(example, truth=truth, decisions=np.full_like(example.decisions, UNKNOWN))
-    tried = own_table.try_out(run, "Router", silent)
+    tried = uploads.try_out(run, "Router", silent)
     kept = ~tried.outcome.decisions.deferred[0] & (truth != UNKNOWN)
-    assert own_table.judge(tried)["n"].unique().tolist() == [kept.sum()]
+    assert uploads.judge(tried)["n"].unique().tolist() == [kept.sum()]
     assert tried.worklist.loc[tried.worklist["action"] != "ai", "label"].isna().all()
 
 
 def test_without_a_truth_nothing_is_judged_but_all_is_routed(run: Run, example: Cohort) -> None:
-    tried = own_table.try_out(run, "Router", replace(example, truth=np.full(len(example), UNKNOWN)))
-    assert own_table.judge(tried).empty
+    tried = uploads.try_out(run, "Router", replace(example, truth=np.full(len(example), UNKNOWN)))
+    assert uploads.judge(tried).empty
     assert len(tried.worklist) == len(example)
 
 
 def test_one_case_alone_can_be_tried(run: Run, example: Cohort) -> None:
-    tried = own_table.try_out(run, "Router", example.rows(np.array([0])))
-    assert own_table.judge(tried)["n"].eq(1).all()
-    assert own_table.sent_share(tried).startswith("100\N{NO-BREAK SPACE}% of cases")
+    tried = uploads.try_out(run, "Router", example.rows(np.array([0])))
+    assert uploads.judge(tried)["n"].eq(1).all()
+    assert uploads.sent_share(tried).startswith("100\N{NO-BREAK SPACE}% of cases")
 
 
 def test_metrics_as_text_have_their_intervals_and_a_true_minus() -> None:
     row = {"metric": "TotalCost", "value": 0.2, "low": 0.1, "high": 0.3, "ai_value": np.nan, "ai_low": np.nan,
            "ai_high": np.nan, "difference": -0.1, "difference_low": -0.2, "difference_high": 0.05}  # fmt: skip
-    words = own_table.as_text(pd.DataFrame([row])).iloc[0]
+    words = uploads.as_text(pd.DataFrame([row])).iloc[0]
     assert words["run"] == "0.200 (0.100 to 0.300)"
     assert words["ai"] == "–"
     assert words["difference"] == "−0.100 (−0.200 to +0.050)"
@@ -108,50 +108,50 @@ def test_metrics_as_text_have_their_intervals_and_a_true_minus() -> None:
         (b"case_id,cohort\n1,refuge\n", "a.csv", "column vCDR: found no such column"),
         (b"PK\x03\x04", "a.xlsx", "found a file ending in .xlsx"),
         (b"no parquet", "a.parquet", "expected a Parquet table"),
-        (b" " * (own_table.MAX_BYTES + 1), "a.csv", "expected at most 20"),
+        (b" " * (uploads.MAX_BYTES + 1), "a.csv", "expected at most 20"),
     ],
 )
 def test_a_file_that_is_no_such_table_is_refused_in_words(
     benchmark: Cohort, data: bytes, name: str, message: str
 ) -> None:
     with pytest.raises(UserError, match=message):
-        own_table.read_own(data, name, benchmark.manifest)
+        uploads.read_own(data, name, benchmark.manifest)
 
 
 def test_more_cases_than_a_shared_server_can_take_are_refused(
     benchmark: Cohort, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     rows = pd.read_csv(TABLE, dtype=str, keep_default_na=False).head(51)
-    monkeypatch.setattr(own_table, "MAX_CASES", 50)
+    monkeypatch.setattr(uploads, "MAX_CASES", 50)
     text = rows.to_csv(index=False)
     for data, name in ((text.encode(), "a.csv"), (text.rstrip().encode(), "a.csv"), (parquet(rows), "a.parquet")):
         with pytest.raises(UserError, match="found 51 cases, expected at most 50"):
-            own_table.read_own(data, name, benchmark.manifest)
-    assert len(own_table.read_own(rows.head(50).to_csv(index=False).encode(), "a.csv", benchmark.manifest)) == 50
+            uploads.read_own(data, name, benchmark.manifest)
+    assert len(uploads.read_own(rows.head(50).to_csv(index=False).encode(), "a.csv", benchmark.manifest)) == 50
 
 
 def test_a_small_parquet_file_that_unpacks_to_a_huge_table_is_refused(
     benchmark: Cohort, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(own_table, "MAX_UNPACKED", 2**20)
+    monkeypatch.setattr(uploads, "MAX_UNPACKED", 2**20)
     data = parquet(pd.DataFrame({"case_id": ["0" * (2**20 + 1)]}))
     assert len(data) < 2**18
     with pytest.raises(UserError, match="found 1 MB when unpacked"):
-        own_table.read_own(data, "a.parquet", benchmark.manifest)
+        uploads.read_own(data, "a.parquet", benchmark.manifest)
 
 
 def test_hostile_cells_are_quoted_as_text_and_cut_short(benchmark: Cohort) -> None:
-    rows = own_table.example_table(TABLE).splitlines()[:3]
+    rows = uploads.example_table(TABLE).splitlines()[:3]
     cells = rows[1].split(",")
     cells[rows[0].split(",").index("vCDR")] = "=cmd|' /C calc'!A0" + "<script>" * 50
     with pytest.raises(TableError) as refused:
-        own_table.read_own("\n".join([rows[0], ",".join(cells)]).encode(), "a.csv", benchmark.manifest)
+        uploads.read_own("\n".join([rows[0], ",".join(cells)]).encode(), "a.csv", benchmark.manifest)
     assert refused.value.problems[0].found.startswith("=cmd|' /C calc'!A0<script>")
     assert len(refused.value.problems[0].found) < 50
 
 
 def test_the_same_table_as_parquet_is_read_the_same(benchmark: Cohort, example: Cohort) -> None:
-    text = io.StringIO(own_table.example_table(TABLE))
-    same = own_table.read_own(parquet(pd.read_csv(text)), "a.parquet", benchmark.manifest)
+    text = io.StringIO(uploads.example_table(TABLE))
+    same = uploads.read_own(parquet(pd.read_csv(text)), "a.parquet", benchmark.manifest)
     np.testing.assert_array_equal(same.decisions, example.decisions)
     np.testing.assert_allclose(same.state, example.state)

@@ -68,19 +68,14 @@ def run(args: Namespace) -> int:
 def keep_population(cohort: Cohort, configs: list[Config], out: Path, device: str) -> None:
     """Train, or go on with, a population; save it as a run and print what the val cases cost."""
     from mpd2.cli.report import as_text
-    from mpd2.core.error_rates import error_rates
-    from mpd2.core.runs import save_run
-    from mpd2.evaluation.reports import split_reports
-    from mpd2.methods.registry import policy_of
+    from mpd2.evaluation.reports import publish_run
 
     checkpoint = out.with_name(f"{out.name}.checkpoint.safetensors")
     start = perf_counter()
     with if_interrupted(lambda: _kept(checkpoint)):
         trained = _fit(cohort, configs, checkpoint, device)
         seconds = perf_counter() - start
-        policy = policy_of(trained, cohort)
-        reports = split_reports(trained, policy, cohort)
-        save_run(trained, out, policy, cohort, reports, errors=error_rates(cohort))
+        reports = publish_run(trained, cohort, out)
     checkpoint.unlink(missing_ok=True)
     for problem in trained.notes["problems"]:
         print(f"warning: {problem}", file=sys.stderr)
@@ -117,15 +112,11 @@ def check_place(out: Path, force: bool) -> None:
 
 
 def _fit(cohort: Cohort, configs: list[Config], checkpoint: Path, device: str) -> Run:
-    from mpd2.training.checkpoints import checkpointing, load_checkpoint
-    from mpd2.training.devices import pick_device
+    from mpd2.training.checkpoints import checkpointing, load_or_none
     from mpd2.training.population import fit_routers
     from mpd2.training.progress import progress_bar
 
-    state = None
-    if checkpoint.exists():
-        state = load_checkpoint(checkpoint, configs, cohort, pick_device(device))
-        say(f"going on after epoch {state.epoch}, from {checkpoint}")
+    state = load_or_none(checkpoint, configs, cohort, device, lambda what: say(f"{checkpoint}: {what}"), must_fit=True)
     with progress_bar(configs[0].training.epochs, done=state.epoch if state else 0) as show:
         return fit_routers(
             cohort,

@@ -89,7 +89,7 @@ class RunDescription(BaseModel):
         if len(set(self.readers)) != len(self.readers) or len(self.costs.fees) != len(self.readers):
             raise ValueError("readers: expected each once, and a fee for each")
         notes, members = self.known_notes, len(self.settings)
-        if any(values and len(values) != members for values in (notes.conditions, notes.best_epoch)):
+        if notes.conditions and not len(notes.conditions) == len(notes.best_epoch) == members:
             raise ValueError(f"notes: expected a condition and a best epoch for each of the {members} members, or none")
         return self
 

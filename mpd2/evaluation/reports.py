@@ -1,19 +1,37 @@
-"""What the decisions of a run come to on some cases, as plain values."""
+"""The metrics of a run on some cases as plain values, and the one way to save a run with them."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import SPLITS, Cohort
+from mpd2.core.error_rates import error_rates
 from mpd2.core.policy import Continuations, Decisions, Policy, route
-from mpd2.core.runs import Run
+from mpd2.core.runs import Run, save_run
 from mpd2.evaluation.intervals import LEVEL, RESAMPLES, resample_weights, summary
 from mpd2.evaluation.metrics import COUNTED, Tally, metrics_of, tally
+from mpd2.methods.registry import continuations_of, policy_of
 
 Report = dict[str, Any]
+
+
+def publish_run(
+    run: Run, cohort: Cohort, folder: Path, cases: Cohort | None = None, policy: Policy | None = None
+) -> dict[str, Report]:
+    """Save a run with its predictions, a report of each split and the error rates of `cohort`; the reports.
+
+    Predictions are for all of `cohort` unless some `cases` are given, and computed unless the `policy` for them is.
+    """
+    kept = cohort if cases is None else cases
+    policy = policy_of(run, kept) if policy is None else policy
+    continuations = continuations_of(run, kept)
+    reports = split_reports(run, policy, kept, continuations)
+    save_run(run, folder, policy, kept, reports, continuations, error_rates(cohort))
+    return reports
 
 
 def split_reports(

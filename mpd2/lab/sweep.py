@@ -15,14 +15,13 @@ import pandas as pd
 from threadpoolctl import threadpool_limits
 
 from mpd2.core.cohort import Cohort
-from mpd2.core.error_rates import error_rates
 from mpd2.core.errors import UserError
 from mpd2.core.files import replacing, short_hash
-from mpd2.core.runs import CONFIG, Run, load_run, save_run
+from mpd2.core.runs import CONFIG, Run, load_run
 from mpd2.evaluation.metrics import evaluate
-from mpd2.evaluation.reports import split_reports
+from mpd2.evaluation.reports import publish_run
 from mpd2.lab.cluster import Pool
-from mpd2.methods.registry import decisions_of, policy_of
+from mpd2.methods.registry import decisions_of
 from mpd2.study.definition import RECIPE, Condition, Say
 from mpd2.training.config import Config
 from mpd2.training.population import fit_routers
@@ -64,11 +63,8 @@ def sweep(cohort: Cohort, crews: Sequence[Crew], folder: Path, pool: Pool, say: 
     missing = [crew for crew in crews if not _is_there(crew, cohort, folder)]
     if len(missing) < len(crews):
         say(f"{len(crews) - len(missing)} of {len(crews)} crews are there already")
-    errors = error_rates(cohort) if missing else None
     for done, (crew, run) in enumerate(pool.as_done(train_crew, cohort, missing), start=1):
-        policy = policy_of(run, cohort)
-        kept = replace(run, notes={**run.notes, "recipe": crew.recipe(cohort)})
-        save_run(kept, folder / crew.name, policy, cohort, split_reports(run, policy, cohort), errors=errors)
+        publish_run(replace(run, notes={**run.notes, "recipe": crew.recipe(cohort)}), cohort, folder / crew.name)
         say(f"{crew.name}: {run.members} routers, {done} of {len(missing)} crews done")
     rows = pd.concat(_rows(cohort, crews, folder), ignore_index=True)
     with replacing(folder / TABLE) as draft:

@@ -9,22 +9,20 @@ from typing import TYPE_CHECKING, Any
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.error_rates import error_rates
 from mpd2.core.errors import UserError
 from mpd2.core.files import digest, short_hash
 from mpd2.core.policy import route
 from mpd2.core.runs import CONFIG, PREDICTIONS, Run, load_continuations, load_predictions, load_run, save_run
 from mpd2.evaluation.evidence import Evidence, Outcome
-from mpd2.evaluation.reports import split_reports
+from mpd2.evaluation.reports import publish_run
 from mpd2.methods.base import Method
 from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.plus.method import Plus
-from mpd2.methods.registry import METHODS, continuations_of, policy_of
+from mpd2.methods.registry import METHODS, policy_of
 from mpd2.training.config import PAPER, STUDIO, Config
-from mpd2.training.devices import pick_device
 
 if TYPE_CHECKING:
-    from mpd2.training.loop import Callback, TrainingState
+    from mpd2.training.loop import Callback
 
 SEEDS = tuple(range(42, 52))
 RECIPE = 1  # raise when code changes so that the same settings give other runs
@@ -193,13 +191,11 @@ class Study:
         for problem in run.notes.get("problems", ()):
             say(f"{name}: {problem}")
         cases = self._kept_cases(name)
-        policy, continuations = policy_of(run, cases), continuations_of(run, cases)
         run = replace(run, notes={**run.notes, "recipe": self.recipe(name)})
         if name == ABLATIONS_RUN:
-            save_run(replace(run, arrays={}), self.folder(name), policy, cases, {})
+            save_run(replace(run, arrays={}), self.folder(name), policy_of(run, cases), cases, {})
         else:
-            reports = split_reports(run, policy, cases, continuations)
-            save_run(run, self.folder(name), policy, cases, reports, continuations, error_rates(self.cohort))
+            publish_run(run, self.cohort, self.folder(name), cases)
         self.checkpoint(name).unlink(missing_ok=True)
 
     def evidence(self, split: str = "test", names: Sequence[str] | None = None) -> Evidence:
@@ -249,26 +245,13 @@ class Study:
         return Outcome(contender.title, contender.published, made, policy, run.rule, continuations)
 
     def _population(self, name: str, configs: Sequence[Config], callbacks: Sequence[Callback], say: Say) -> Run:
-        from mpd2.training.checkpoints import checkpointing  # brings torch, which naming a run does not need
+        from mpd2.training.checkpoints import checkpointing, load_or_none  # bring torch: naming a run needs none
         from mpd2.training.population import fit_routers
 
-        keep = checkpointing(self.checkpoint(name), self.cohort, KEEP_EVERY)
-        resume = self._unfinished(name, configs, say)
+        checkpoint = self.checkpoint(name)
+        keep = checkpointing(checkpoint, self.cohort, KEEP_EVERY)
+        resume = load_or_none(checkpoint, configs, self.cohort, "auto", lambda what: say(f"{name}: {what}"))
         return fit_routers(self.cohort, self.costs, configs, callbacks=(keep, *callbacks), resume=resume)
-
-    def _unfinished(self, name: str, configs: Sequence[Config], say: Say) -> TrainingState | None:
-        """The training that was cut short, if it was this one."""
-        from mpd2.training.checkpoints import load_checkpoint
-
-        if not self.checkpoint(name).exists():
-            return None
-        try:
-            state = load_checkpoint(self.checkpoint(name), configs, self.cohort, pick_device())
-        except UserError as error:
-            say(f"{name}: starts anew: {error}")
-            return None
-        say(f"{name}: goes on after epoch {state.epoch}")
-        return state
 
 
 def _plain(config: Config) -> dict[str, Any]:

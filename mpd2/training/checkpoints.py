@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.files import replacing
 from mpd2.training.config import Config
+from mpd2.training.devices import pick_device
 from mpd2.training.loop import Callback, Progress, TrainingState
 
 PLAIN = ("epoch", "problems", "inputs_digest")  # what of a state is no tensor
@@ -60,6 +61,31 @@ def load_checkpoint(path: Path, configs: Sequence[Config], cohort: Cohort, devic
         inputs_digest=about["inputs_digest"],
         **{name: tensor.to(device) for name, tensor in tensors.items()},
     )
+
+
+def load_or_none(
+    path: Path,
+    configs: Sequence[Config],
+    cohort: Cohort,
+    device: str,
+    say: Callable[[str], None],
+    must_fit: bool = False,
+) -> TrainingState | None:
+    """The training to resume, if there is a checkpoint; none if it starts anew, which is said.
+
+    A checkpoint of another training, or a damaged one, is passed over, or refused if it `must_fit`.
+    """
+    if not path.exists():
+        return None
+    try:
+        state = load_checkpoint(path, configs, cohort, pick_device(device))
+    except UserError as error:
+        if must_fit:
+            raise
+        say(f"starts anew: {error}")
+        return None
+    say(f"goes on after epoch {state.epoch}")
+    return state
 
 
 def _read(path: Path) -> tuple[dict[str, Any], dict[str, Tensor]]:

@@ -372,7 +372,7 @@ def test_an_interrupted_training_goes_on_to_the_same_end(
     assert f"the same command goes on from {checkpoint}" in capsys.readouterr().err
 
     assert main([*line, str(broken)]) == 0
-    assert "going on after epoch 5" in capsys.readouterr().err
+    assert "goes on after epoch 5" in capsys.readouterr().err
     assert seen == [1, 2, 3, 4, 5, 6, 7, 6, 7, 8]
     assert not checkpoint.exists()
     first, second = load_run(straight), load_run(broken)
@@ -400,7 +400,7 @@ def test_a_checkpoint_of_another_training_is_not_taken_up(
 ) -> None:
     line = ["train", "--table", str(table), "--config", str(tiny), "--seeds", "1", "--out", str(tmp_path / "run")]
     with monkeypatch.context() as patch:
-        patch.setattr("mpd2.core.runs.save_run", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
+        patch.setattr("mpd2.evaluation.reports.save_run", lambda *_, **__: (_ for _ in ()).throw(KeyboardInterrupt))
         assert main(line) == 130
     assert main([*line, "--gamma", "0.9"]) == 1
     assert "other settings" in capsys.readouterr().err

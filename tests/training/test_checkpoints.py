@@ -19,7 +19,7 @@ from safetensors.torch import save_file
 
 from mpd2.core.errors import Cancelled, UserError
 from mpd2.training import checkpoints
-from mpd2.training.checkpoints import checkpointing, load_checkpoint, save_checkpoint
+from mpd2.training.checkpoints import checkpointing, load_checkpoint, load_or_none, save_checkpoint
 from mpd2.training.loop import Progress, Trained, TrainingState, train
 
 CPU = torch.device("cpu")
@@ -111,6 +111,17 @@ def test_other_settings_are_refused(path):
     for others in ([CONFIGS[0]], CONFIGS[::-1], [CONFIGS[0], CONFIGS[1].but(training__epochs=8)]):
         with pytest.raises(UserError, match=r"belongs to a training with other settings; use another place or remove"):
             load_checkpoint(path, others, COHORT, CPU)
+
+
+def test_a_training_goes_on_starts_anew_or_is_refused(path, tmp_path):
+    said: list[str] = []
+    assert load_or_none(tmp_path / "nothing", CONFIGS, COHORT, "cpu", said.append) is None
+    state = load_or_none(path, CONFIGS, COHORT, "cpu", said.append)
+    assert said == [f"goes on after epoch {state.epoch}"]
+    assert load_or_none(path, CONFIGS[:1], COHORT, "cpu", said.append) is None
+    assert said[1].startswith(f"starts anew: {path}: belongs to a training with other settings")
+    with pytest.raises(UserError, match="belongs to a training with other settings"):
+        load_or_none(path, CONFIGS[:1], COHORT, "cpu", said.append, must_fit=True)
 
 
 def test_another_table_is_refused(path):

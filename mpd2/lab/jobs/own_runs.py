@@ -13,11 +13,10 @@ from typing import Any
 from mpd2.core.cache import cached, depends_on
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.error_rates import error_rates
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Policy
-from mpd2.core.runs import CONFIG, Run, RunDescription, annotate, read_description, save_run
-from mpd2.evaluation.reports import split_reports
+from mpd2.core.runs import CONFIG, Run, RunDescription, annotate, read_description
+from mpd2.evaluation.reports import publish_run
 from mpd2.lab.jobs.folder import LONGEST, Workshop
 from mpd2.lab.jobs.grid import one_cell
 from mpd2.methods.mpd2_router import Mpd2
@@ -115,8 +114,7 @@ def keep_cell(name: str, run: Run, policy: Policy, cell: str, title: str, cohort
     alone, decided = one_cell(run, policy, cell)
     position = list(dict.fromkeys(run.notes["conditions"])).index(cell)
     kept = replace(alone, notes={**alone.notes, "title": title})
-    reports = split_reports(kept, decided, cohort)
-    save_run(kept, place.runs / f"{name}-{position + 1}", decided, cohort, reports, errors=error_rates(cohort))
+    publish_run(kept, cohort, place.runs / f"{name}-{position + 1}", policy=decided)
 
 
 def unique(title: str, taken: set[str]) -> str:

@@ -11,27 +11,24 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from time import monotonic
 from types import FrameType
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.error_rates import error_rates
 from mpd2.core.errors import Cancelled, UserError
 from mpd2.core.files import ROOT
-from mpd2.core.runs import Run, save_run
+from mpd2.core.runs import Run
 from mpd2.core.table_file import load_cohort
-from mpd2.evaluation.reports import split_reports
+from mpd2.evaluation.reports import publish_run
 from mpd2.lab.jobs.folder import CHECKPOINT, HISTORY, LOG, Job, Order, Status, Workshop
 from mpd2.lab.jobs.history import appending
 from mpd2.lab.jobs.search import search
 from mpd2.lab.jobs.worker_pool import SEPARATOR
-from mpd2.methods.registry import policy_of
-from mpd2.training.checkpoints import checkpointing, load_checkpoint
+from mpd2.training.checkpoints import checkpointing, load_or_none
 from mpd2.training.config import PRESETS
-from mpd2.training.devices import pick_device
 from mpd2.training.loop import Callback, Progress, TrainingState
 from mpd2.training.population import fit_routers
 
@@ -90,7 +87,7 @@ def _train(job: Job, order: Order) -> Run:
         raise UserError(f"{order.table}: has changed since the job was asked for; ask again")
     fees = cohort.manifest.default_costs().fees
     costs = Costs(order.cost_false_negative, order.cost_false_positive, fees)
-    state = _unfinished(job, order, cohort)
+    state = load_or_none(job.folder / CHECKPOINT, order.configs, cohort, order.device, partial(print, file=sys.stderr))
     return fit_routers(
         cohort,
         costs,
@@ -109,10 +106,7 @@ def _publish(job: Job, order: Order, run: Run, place: Workshop) -> None:
         cells = {config.model_dump_json(): cell for config, cell in zip(order.configs, order.conditions, strict=True)}
         trained = [order.configs[0].model_validate(dict(settings)) for settings in run.settings]
         about["conditions"] = [cells[config.model_dump_json()] for config in trained]
-    policy = policy_of(run, cohort)
-    made = replace(run, notes={**run.notes, **about})
-    reports = split_reports(made, policy, cohort)
-    save_run(made, place.runs / job.name, policy, cohort, reports, errors=error_rates(cohort))
+    publish_run(replace(run, notes={**run.notes, **about}), cohort, place.runs / job.name)
 
 
 def _telling(job: Job, resumed: TrainingState | None) -> Callback:
@@ -128,8 +122,8 @@ def _telling(job: Job, resumed: TrainingState | None) -> Callback:
         pace = MEMORY * pace + (1 - MEMORY) * took if pace else took
         add(progress.epoch, dict(progress.log), progress.load)
         left = pace * (progress.epochs - progress.epoch) if progress.active.any() else 0.0
-        told = {"epoch": progress.epoch, "training": int(progress.active.sum()), "seconds": spent, "seconds_left": left}
-        job.write(job.status.model_copy(update=told))
+        news = {"epoch": progress.epoch, "training": int(progress.active.sum()), "seconds": spent, "seconds_left": left}
+        job.write(job.status.model_copy(update=news))
 
     return tell
 
@@ -137,18 +131,6 @@ def _telling(job: Job, resumed: TrainingState | None) -> Callback:
 def _finish(job: Job, status: Status) -> None:
     (job.folder / CHECKPOINT).unlink(missing_ok=True)
     job.write(status.model_copy(update={"seconds_left": None, "process": None}))
-
-
-def _unfinished(job: Job, order: Order, cohort: Cohort) -> TrainingState | None:
-    """Where a worker before this one got to."""
-    path = job.folder / CHECKPOINT
-    if not path.exists():
-        return None
-    try:
-        return load_checkpoint(path, order.configs, cohort, pick_device(order.device))
-    except UserError as error:
-        print(f"starts anew: {error}", file=sys.stderr)
-        return None
 
 
 @lru_cache(maxsize=1)

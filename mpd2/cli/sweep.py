@@ -26,9 +26,10 @@ def add(command: ArgumentParser) -> None:
     """The arguments of `sweep`."""
     describe(
         command,
-        "Train the conditions of the ablations with every seed, in crews of up to ten routers of one condition. Each\n"
-        "crew is kept in OUT as a run as it ends; the same command goes on with what is missing. The results are the\n"
-        "same with any number of workers, and a worker that is lost costs only the crew it was at (docs/cluster.md).",
+        "Train the conditions of the ablations with every seed, in populations of up to ten routers of one\n"
+        "condition. Each is kept in OUT as a run as it ends; the same command goes on with what is missing. The\n"
+        "results are the same with any number of workers, and a worker that is lost costs only the population it\n"
+        "was at (docs/cluster.md).",
         "sweep --out runs/sweep",
         "sweep --conditions full,no-gsdp --seeds 30 --scheduler tcp://host:8786 --out runs/sweep",
     )
@@ -44,17 +45,17 @@ def run(args: Namespace) -> int:
     """Train what is missing in the folder and print what the val cases cost in each condition."""
     from mpd2.cli.inputs import cohort_of, config_of
     from mpd2.lab.cluster import pool
-    from mpd2.lab.sweep import crews_of, sweep
+    from mpd2.lab.sweep import populations_of, sweep
 
     base = config_of(args)
     base = base if args.epochs is None else base.but(training__epochs=args.epochs)
-    crews = crews_of(base, chosen(args.conditions), seed_list(args.seeds, base.seed))
+    populations = populations_of(base, chosen(args.conditions), seed_list(args.seeds, base.seed))
     cohort = cohort_of(args.table)
     start = perf_counter()
-    kept = f"crews that ended are kept in {args.out}; the same command goes on with the others"
+    kept = f"populations that ended are kept in {args.out}; the same command goes on with the others"
     with if_interrupted(lambda: kept), pool(args.scheduler, args.workers) as workers:
-        say(f"training {len(crews)} crews")
-        rows = sweep(cohort, crews, args.out, workers, say)
+        say(f"training {len(populations)} populations")
+        rows = sweep(cohort, populations, args.out, workers, say)
     print(as_text(rows, args.out, perf_counter() - start))
     return 0
 

@@ -187,7 +187,7 @@ def study_bar(console: Console | None = None) -> Iterator[Tell]:
 
         def tell(standing: SearchProgress) -> None:
             text = words(standing)
-            bar.update(task, completed=standing.told, total=standing.trials, description=text)
+            bar.update(task, completed=standing.ended, total=standing.trials, description=text)
             epoch = standing.training.epoch if standing.training else 0
             if not console.is_terminal and epoch % LOG_EVERY == 0:
                 console.print(text, soft_wrap=True)
@@ -197,7 +197,7 @@ def study_bar(console: Console | None = None) -> Iterator[Tell]:
 
 def words(standing: SearchProgress) -> str:
     """Where a study is."""
-    parts = [f"{standing.told}/{standing.trials} trials"]
+    parts = [f"{standing.ended}/{standing.trials} trials"]
     parts += [] if standing.best is None else [f"best {standing.best:.4f}"]
     training = standing.training
     if training:

@@ -137,13 +137,13 @@ def _fit(cohort: Cohort, features: Floats, seen: Bools, penalty: float) -> Float
     sick, healthy = (cohort.truth == 1)[:, None], (cohort.truth == 0)[:, None]
     spoken = cohort.available & (cohort.decisions != UNKNOWN)
     targets = np.column_stack([sick, cohort.decisions == 0, cohort.decisions == 1])[:, None, :]  # [N, 1, T]
-    known = np.column_stack([sick | healthy, spoken & sick, spoken & healthy])[:, None, :] & seen[:, :, None]
-    positives = known & targets  # [N, F, T]
+    counted = np.column_stack([sick | healthy, spoken & sick, spoken & healthy])[:, None, :] & seen[:, :, None]
+    positives = counted & targets  # [N, F, T]
 
     kind = np.repeat([0, 1, 2], [1, cohort.readers, cohort.readers])  # glaucoma, a miss, a false alarm
     alike = (kind[:, None] == kind).astype(float)  # [T, T]
-    average = (positives.sum(0) @ alike + 0.5) / (known.sum(0) @ alike + 1)  # [F, T]
-    weights = known + IMAGINED / len(cohort)
+    average = (positives.sum(0) @ alike + 0.5) / (counted.sum(0) @ alike + 1)  # [F, T]
+    weights = counted + IMAGINED / len(cohort)
     rates = (positives + IMAGINED / len(cohort) * average) / weights
 
     flat = (len(cohort), -1)

@@ -103,8 +103,8 @@ class UniqueIds:
         twice = np.flatnonzero(pd.Series(np.concatenate(self._seen)).duplicated())
         if len(twice):
             first, *rest = (twice + 2).tolist()
-            found, expected = "an id once more", "an id that no row above has"
-            raise TableError(self.name, [Problem(first, "case_id", found, expected, tuple(rest))])
+            problem = Problem(first, "case_id", "an id once more", "an id that no row above has", tuple(rest))
+            raise TableError(self.name, [problem])
 
 
 def _csv_parts(file: BinaryIO, name: str, rows: int) -> Iterator[Part]:

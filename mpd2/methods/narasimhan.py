@@ -59,6 +59,6 @@ def error_loss(outputs: Tensor, cases: Cases) -> Tensor:
 
     sick = cases.truth[..., None]
     targets = torch.cat([cases.wrong * sick, cases.wrong * (1 - sick)], dim=-1).expand_as(outputs)
-    known = torch.cat([cases.possible, cases.possible], dim=-1)
+    counted = torch.cat([cases.possible, cases.possible], dim=-1)
     losses = functional.binary_cross_entropy_with_logits(outputs, targets, reduction="none")
-    return (losses * known).sum(-1).mean(-1)
+    return (losses * counted).sum(-1).mean(-1)

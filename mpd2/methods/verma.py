@@ -57,6 +57,6 @@ def one_vs_all_loss(outputs: Tensor, cases: Cases) -> Tensor:
 
     classes = functional.one_hot(cases.truth.long(), CLASSES)
     targets = torch.cat([classes, 1 - cases.wrong[..., 1:]], dim=-1).expand_as(outputs)
-    known = torch.cat([torch.ones_like(classes, dtype=torch.bool), cases.possible[..., 1:]], dim=-1)
+    counted = torch.cat([torch.ones_like(classes, dtype=torch.bool), cases.possible[..., 1:]], dim=-1)
     losses = functional.binary_cross_entropy_with_logits(outputs, targets, reduction="none")
-    return (losses * known).sum(-1).mean(-1) / math.log(2)
+    return (losses * counted).sum(-1).mean(-1) / math.log(2)

@@ -20,23 +20,23 @@ def pick_device(wish: str = "auto") -> torch.device:
     """The device asked for; `auto` takes CUDA, then Apple's MPS, then the CPU."""
     import torch  # here, as listing the devices one may ask for does not need it
 
-    found = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
+    there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     if wish == "auto":
-        return torch.device(next(name for name in DEVICES[1:] if found[name]))
-    if wish not in found:
+        return torch.device(next(name for name in DEVICES[1:] if there[name]))
+    if wish not in there:
         raise UserError(f"device: found {wish!r}, expected one of {', '.join(DEVICES)}")
-    if not found[wish]:
+    if not there[wish]:
         raise UserError(f"device: {wish} is not there on this machine; use auto or cpu")
     return torch.device(wish)
 
 
 def describe_devices(threads: int) -> str:
-    """What is found here, in words; `threads` is how many a training on the CPU may use."""
+    """The devices of this machine, in words; `threads` is how many a training on the CPU may use."""
     import torch
 
     if torch.cuda.is_available():
-        found = torch.cuda.get_device_properties(0)
-        return f"{found.name}, {found.total_memory / 2**30:.0f} GB"
+        gpu = torch.cuda.get_device_properties(0)
+        return f"{gpu.name}, {gpu.total_memory / 2**30:.0f} GB"
     cores = f"CPU, {threads} of {os.cpu_count() or 1} cores for training"
     return f"Apple GPU (MPS) or {cores}" if torch.backends.mps.is_available() else f"{cores} (no CUDA found)"
 

@@ -27,8 +27,8 @@ class Field:
     @property
     def meaning(self) -> str:
         """What it does, with the paper's symbol, and its range; the words are those of the configuration itself."""
-        told = _described(self.path)  # begins with a symbol where there is one, so it keeps its case
-        return f"{told}." if self.choices else f"{told}. From {self.low:g} to {self.high:g}."
+        meaning = _described(self.path)  # begins with a symbol where there is one, so it keeps its case
+        return f"{meaning}." if self.choices else f"{meaning}. From {self.low:g} to {self.high:g}."
 
     @property
     def whole(self) -> bool:
@@ -117,10 +117,10 @@ def in_words(problem: str) -> str:
     >>> in_words("configuration: budget.target: found 1.4; Input should be less than or equal to 1")
     'Budget: found 1.4; Input should be less than or equal to 1'
     """
-    told = problem.removeprefix("configuration: ")
+    text = problem.removeprefix("configuration: ")
     for path, name in NAMES.items():
-        told = told.replace(f"{path.replace('__', '.')}:", f"{name}:")
-    return told
+        text = text.replace(f"{path.replace('__', '.')}:", f"{name}:")
+    return text
 
 
 def changes_in_words(changes: Mapping[str, Any]) -> str:
@@ -129,8 +129,8 @@ def changes_in_words(changes: Mapping[str, Any]) -> str:
     >>> changes_in_words({"budget__target": None, "objective__gsdp_weight": 0.0})
     'Budget: none, GSDP weight: 0'
     """
-    told = [f"{NAMES.get(path, path)}: {_value(value)}" for path, value in changes.items()]
-    return ", ".join(told) or "nothing"
+    parts = [f"{NAMES.get(path, path)}: {_value(value)}" for path, value in changes.items()]
+    return ", ".join(parts) or "nothing"
 
 
 def _value(value: Any) -> str:

@@ -48,7 +48,7 @@ def test_train_watch_compare_activate(lab):
     expect(progress).to_be_visible(timeout=PATIENT)
     first = progress.inner_text()
     expect(lab.get_by_text(first, exact=True)).to_have_count(0, timeout=PATIENT)  # it moves
-    expect(lab.get_by_text("What it bought: From the browser")).to_be_visible(timeout=PATIENT)
+    expect(lab.get_by_text("Effect of the change: From the browser")).to_be_visible(timeout=PATIENT)
     expect(lab.get_by_text("Against MPD² (studio), total cost")).to_be_visible()
     lab.get_by_role("button", name="Make it the active run").click()
     expect(lab.get_by_role("button", name="Active for all pages")).to_be_visible(timeout=PATIENT)
@@ -79,6 +79,16 @@ def test_a_name_typed_without_enter_is_the_one_given(lab):
     order_few(lab, 500)
     lab.get_by_label("Name", exact=True).fill("Typed and pressed")
     assert press_train(lab).title == "Typed and pressed"
+
+
+def test_every_budget_of_a_grid_is_in_full_view(visit):
+    page = visit("retrain?lab=grid")
+    pills = page.get_by_test_id("stButtonGroup").filter(has_text="20 %")
+    edge = pills.bounding_box()
+    boxes = [pill.bounding_box() for pill in pills.get_by_role("button", name=re.compile("%|none")).all()]
+    page.close()
+    assert len(boxes) == 7
+    assert all(edge["x"] <= box["x"] and box["x"] + box["width"] <= edge["x"] + edge["width"] for box in boxes)
 
 
 def test_a_cancelled_job_stops_at_once(lab):

@@ -21,7 +21,7 @@ from mpd2.lab.tuning.storage import connected
 from mpd2.lab.tuning.study import load_study
 from mpd2.training.config import STUDIO, parse_config
 
-TOLD = (TrialState.COMPLETE, TrialState.PRUNED)
+ENDED = (TrialState.COMPLETE, TrialState.PRUNED)
 
 
 @pytest.fixture(scope="module")
@@ -79,18 +79,18 @@ def test_a_search_ended_by_the_system_gives_its_trials_back_and_goes_on(line, tm
         study, plan = load_study(place, "studio")
         assert plan.base.training.epochs == 2000
         asked, queued = study.trials[:3], study.trials[3:]
-        assert all(trial.state in (*TOLD, TrialState.FAIL) for trial in asked)
+        assert all(trial.state in (*ENDED, TrialState.FAIL) for trial in asked)
         broken_off = [trial.params for trial in asked if trial.state == TrialState.FAIL]
         assert broken_off
         assert [trial.system_attrs["fixed_params"] for trial in queued] == broken_off
         assert {trial.state for trial in queued} == {TrialState.WAITING}
 
 
-def test_sweep_writes_a_run_a_crew_and_a_table_of_routers(line, tmp_path, capsys):
+def test_sweep_writes_a_run_a_population_and_a_table_of_routers(line, tmp_path, capsys):
     command = ["sweep", *line, "--conditions", "full,noal", "--seeds", "2", "--epochs", "1", "--workers", "1"]
     assert main([*command, "--out", str(tmp_path / "sweep")]) == 0
     printed = capsys.readouterr()
-    assert "noal-42: 2 routers, 2 of 2 crews done" in printed.err
+    assert "noal-42: 2 routers, 2 of 2 populations done" in printed.err
     assert "Full objective  2 " in printed.out
     rows = pd.read_csv(tmp_path / "sweep" / TABLE)
     assert rows[["condition", "seed"]].to_numpy().tolist() == [["full", 42], ["full", 43], ["noal", 42], ["noal", 43]]

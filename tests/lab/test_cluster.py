@@ -16,13 +16,13 @@ from toy import toy_problem
 from mpd2.core.errors import UserError
 from mpd2.core.runs import WEIGHTS
 from mpd2.lab.cluster import Here, pool
-from mpd2.lab.sweep import TABLE, crews_of, sweep
+from mpd2.lab.sweep import TABLE, populations_of, sweep
 from mpd2.study.definition import CONDITIONS
 from mpd2.training.config import PAPER
 
 COHORT = toy_problem(90).cohort
 BASE = PAPER.but(network__width=6, training__batch_size=10, training__epochs=40, training__warm_up=1)
-CREWS = crews_of(BASE, {name: CONDITIONS[name] for name in ("full", "no-gsdp", "al25")}, range(42, 54))
+POPULATIONS = populations_of(BASE, {name: CONDITIONS[name] for name in ("full", "no-gsdp", "al25")}, range(42, 54))
 
 
 @pytest.fixture(scope="module")
@@ -35,7 +35,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machines]:
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sweep of one process."""
     folder = tmp_path_factory.mktemp("alone")
-    sweep(COHORT, CREWS, folder, Here(), lambda text: None)
+    sweep(COHORT, POPULATIONS, folder, Here(), lambda text: None)
     return folder
 
 
@@ -47,14 +47,21 @@ def unwilling(shared: object, item: str) -> str:
 
 def assert_same(folder: Path, other: Path) -> None:
     assert (folder / TABLE).read_bytes() == (other / TABLE).read_bytes()
-    for crew in CREWS:
-        assert (folder / crew.name / WEIGHTS).read_bytes() == (other / crew.name / WEIGHTS).read_bytes()
+    for population in POPULATIONS:
+        assert (folder / population.name / WEIGHTS).read_bytes() == (other / population.name / WEIGHTS).read_bytes()
 
 
-def test_crews_depend_on_conditions_and_seeds_alone():
-    assert [crew.name for crew in CREWS] == ["full-42", "full-52", "no-gsdp-42", "no-gsdp-52", "al25-42", "al25-52"]
-    assert [len(crew.configs) for crew in CREWS] == [10, 2, 10, 2, 10, 2]
-    assert {config.seed for crew in CREWS for config in crew.configs} == set(range(42, 54))
+def test_populations_depend_on_conditions_and_seeds_alone():
+    assert [population.name for population in POPULATIONS] == [
+        "full-42",
+        "full-52",
+        "no-gsdp-42",
+        "no-gsdp-52",
+        "al25-42",
+        "al25-52",
+    ]
+    assert [len(population.configs) for population in POPULATIONS] == [10, 2, 10, 2, 10, 2]
+    assert {config.seed for population in POPULATIONS for config in population.configs} == set(range(42, 54))
 
 
 def test_results_come_in_the_order_of_the_items_and_a_users_mistake_comes_as_it_is(cluster):
@@ -74,21 +81,21 @@ def test_a_sweep_that_loses_a_worker_half_way_gives_what_one_process_gives(clust
             cluster.workers[0].kill()
 
     with pool(cluster.address, 1) as workers:
-        rows = sweep(COHORT, CREWS, tmp_path, workers, kill_one)
+        rows = sweep(COHORT, POPULATIONS, tmp_path, workers, kill_one)
     assert cluster.workers[0].wait() == -signal.SIGKILL
-    assert len(said) == len(CREWS)
+    assert len(said) == len(POPULATIONS)
     assert len(rows) == 36
     assert_same(tmp_path, alone)
 
 
 def test_a_sweep_goes_on_with_the_crews_that_are_missing_or_damaged(alone):
-    before = {crew.name: (alone / crew.name / "config.json").read_bytes() for crew in CREWS}
+    before = {population.name: (alone / population.name / "config.json").read_bytes() for population in POPULATIONS}
     weights = alone / "no-gsdp-52" / WEIGHTS
     content = weights.read_bytes()
     weights.write_bytes(content[:-1])
     said: list[str] = []
-    rows = sweep(COHORT, CREWS, alone, Here(), said.append)
-    assert said == ["5 of 6 crews are there already", "no-gsdp-52: 2 routers, 1 of 1 crews done"]
+    rows = sweep(COHORT, POPULATIONS, alone, Here(), said.append)
+    assert said == ["5 of 6 populations are there already", "no-gsdp-52: 2 routers, 1 of 1 populations done"]
     assert weights.read_bytes() == content
     del before["no-gsdp-52"]
     assert all((alone / name / "config.json").read_bytes() == content for name, content in before.items())
@@ -96,12 +103,12 @@ def test_a_sweep_goes_on_with_the_crews_that_are_missing_or_damaged(alone):
 
 
 def test_other_settings_are_trained_anew(alone, tmp_path):
-    other = crews_of(BASE.but(training__epochs=1), {"full": CONDITIONS["full"]}, range(42, 44))
+    other = populations_of(BASE.but(training__epochs=1), {"full": CONDITIONS["full"]}, range(42, 44))
     sweep(COHORT, other, tmp_path, Here(), lambda text: None)
     said: list[str] = []
-    changed = crews_of(BASE.but(training__epochs=2), {"full": CONDITIONS["full"]}, range(42, 44))
+    changed = populations_of(BASE.but(training__epochs=2), {"full": CONDITIONS["full"]}, range(42, 44))
     sweep(COHORT, changed, tmp_path, Here(), said.append)
-    assert said == ["full-42: 2 routers, 1 of 1 crews done"]
+    assert said == ["full-42: 2 routers, 1 of 1 populations done"]
 
 
 def test_without_an_address_processes_on_this_machine_do_the_work():

@@ -261,8 +261,8 @@ def test_a_wrong_value_or_an_impossible_budget_is_refused_by_name(setting, value
 @pytest.mark.parametrize(
     ("seeds", "epochs", "told"),
     [
-        (0, 10, "routers: found 0"),
-        (161, 1, "routers: found 161"),
+        (0, 10, "models: found 0"),
+        (161, 1, "models: found 161"),
         (1, 501, "epochs: found 501"),
         (100, 300, "30,000 in all"),
     ],

@@ -39,7 +39,7 @@ from mpd2.lab.tuning.watch import SIGN, Vigil, Watcher, give_back
 from mpd2.methods.registry import policy_of
 from mpd2.training.population import fit_routers
 
-TOLD = (TrialState.COMPLETE, TrialState.PRUNED)
+ENDED = (TrialState.COMPLETE, TrialState.PRUNED)
 
 
 @pytest.fixture(scope="module")
@@ -64,13 +64,13 @@ def lasting(study: optuna.Study) -> pd.DataFrame:
 
 def test_a_study_has_the_trials_asked_for_and_begins_with_the_hand_tuned_configuration(study):
     assert [trial.number for trial in study.trials] == list(range(TRIALS))
-    assert all(trial.state in TOLD for trial in study.trials)
+    assert all(trial.state in ENDED for trial in study.trials)
     assert study.trials[0].params == HAND_TUNED
     assert len(settings(study.trials)) == TRIALS
 
 
 def test_trials_that_fall_behind_are_given_up_at_a_rung_and_the_others_train_to_their_end(study):
-    epochs = {state: {trial.last_step for trial in study.trials if trial.state == state} for state in TOLD}
+    epochs = {state: {trial.last_step for trial in study.trials if trial.state == state} for state in ENDED}
     assert epochs[TrialState.PRUNED] == {LEAST_EPOCHS}
     assert max(epochs[TrialState.COMPLETE]) == BASE.training.epochs
 
@@ -94,9 +94,9 @@ def test_the_same_seed_gives_the_same_study_and_another_seed_another(study, tmp_
 
 def test_a_study_that_has_its_trials_is_left_alone_and_may_be_given_more(study, place):
     before = lasting(study)
-    told: list[SearchProgress] = []
-    worker_on(place).run(told.append)
-    assert [(standing.told, standing.training) for standing in told] == [(TRIALS, None)]
+    heard: list[SearchProgress] = []
+    worker_on(place).run(heard.append)
+    assert [(standing.ended, standing.training) for standing in heard] == [(TRIALS, None)]
     pd.testing.assert_frame_equal(lasting(study), before)
     kept, plan = load_study(connect(str(place)), NAME)
     assert plan == plan_of()
@@ -105,20 +105,20 @@ def test_a_study_that_has_its_trials_is_left_alone_and_may_be_given_more(study, 
 
 def test_a_study_that_was_stopped_goes_on_and_loses_no_trial_that_ended(tmp_path):
     def stop(standing: SearchProgress) -> None:
-        if standing.told >= BATCH and standing.training and standing.training.epoch == 3:
+        if standing.ended >= BATCH and standing.training and standing.training.epoch == 3:
             raise Cancelled
 
     worker = worker_on(tmp_path / "search.db")
     with pytest.raises(Cancelled):
         worker.run(stop)
-    ended = [trial for trial in worker.study.trials if trial.state in TOLD]
+    before = [trial for trial in worker.study.trials if trial.state in ENDED]
     broken_off = [trial for trial in worker.study.trials if trial.state == TrialState.FAIL]
-    assert (len(ended), len(broken_off)) == (BATCH, BATCH)
+    assert (len(before), len(broken_off)) == (BATCH, BATCH)
     study = searched(tmp_path / "search.db")
-    told = [trial for trial in study.trials if trial.state in TOLD]
-    assert len(told) == TRIALS
-    assert told[:BATCH] == ended
-    assert settings(broken_off) <= settings(told)
+    ended = [trial for trial in study.trials if trial.state in ENDED]
+    assert len(ended) == TRIALS
+    assert ended[:BATCH] == before
+    assert settings(broken_off) <= settings(ended)
     assert not study.get_trials(states=(TrialState.RUNNING, TrialState.WAITING))
 
 
@@ -137,9 +137,9 @@ def test_the_trials_of_a_worker_that_was_killed_are_tried_again(tmp_path):
     orphans = study.get_trials(states=(TrialState.RUNNING,))
     assert orphans
     searched(place)
-    told = study.get_trials(states=TOLD)
-    assert len(told) == TRIALS
-    assert settings(orphans) <= settings(told)
+    ended = study.get_trials(states=ENDED)
+    assert len(ended) == TRIALS
+    assert settings(orphans) <= settings(ended)
     assert all(study.trials[orphan.number].state == TrialState.FAIL for orphan in orphans)
 
 
@@ -155,9 +155,9 @@ def test_a_worker_whose_trial_was_taken_over_goes_on_with_the_others(tmp_path):
     worker.run(take_over)
     assert taken == [True]
     assert worker.study.trials[1].state == TrialState.FAIL
-    told = worker.study.get_trials(states=TOLD)
-    assert len(told) == 3
-    assert tuple(worker.study.trials[1].params.values()) in settings(told)
+    ended = worker.study.get_trials(states=ENDED)
+    assert len(ended) == 3
+    assert tuple(worker.study.trials[1].params.values()) in settings(ended)
 
 
 def test_only_a_worker_without_a_new_sign_of_life_is_taken_for_dead():

@@ -20,7 +20,7 @@ from mpd2.lab.tuning.space import HAND_TUNED
 from mpd2.lab.tuning.storage import connected
 from mpd2.lab.tuning.study import PLAN, WORKER
 
-TOLD = (TrialState.COMPLETE, TrialState.PRUNED)
+ENDED = (TrialState.COMPLETE, TrialState.PRUNED)
 PATIENCE = 300  # seconds, on a busy machine
 
 
@@ -67,9 +67,9 @@ def test_two_workers_share_one_study_and_what_the_killed_one_had_is_done_by_the_
     killed.kill()
     killed.wait()
     assert workers[1].wait(PATIENCE) == 0
-    told = study.get_trials(states=TOLD)
-    assert len(told) == TRIALS
+    ended = study.get_trials(states=ENDED)
+    assert len(ended) == TRIALS
     assert not study.get_trials(states=(TrialState.RUNNING, TrialState.WAITING))
-    assert all(params in [trial.params for trial in told] for params in orphans)
-    assert sum(trial.params == HAND_TUNED for trial in told) == 1
+    assert all(params in [trial.params for trial in ended] for params in orphans)
+    assert sum(trial.params == HAND_TUNED for trial in ended) == 1
     assert study.user_attrs[PLAN]["base"]["rule"] == "staged"

@@ -69,12 +69,12 @@ def said(page: AppTest) -> str:
 
 
 def test_it_says_what_would_be_trained_and_how_long_that_takes(retrain):
-    assert "10 routers, 150 epochs at most: about" in said(retrain)
-    assert "changed: nothing" in said(retrain)
+    assert "10 models, up to 150 epochs, about" in said(retrain)
+    assert "Changed: nothing" in said(retrain)
     retrain.toggle(key="train:studio:objective__gsdp_weight:on").set_value(False).run()
     retrain.number_input(key="train:studio:budget__target").set_value(0.4).run()
     assert "**MPD² (studio), without GSDP, budget 40 %**" in said(retrain)
-    assert "changed: GSDP weight: 0, Budget: 0.4" in said(retrain)
+    assert "Changed: GSDP weight: 0, Budget: 0.4" in said(retrain)
 
 
 def test_another_start_brings_its_own_values(retrain):
@@ -84,17 +84,17 @@ def test_another_start_brings_its_own_values(retrain):
 
 
 @pytest.mark.parametrize(
-    ("kind", "setting", "value", "told"),
+    ("kind", "setting", "value", "message"),
     [
         ("text_input", "objective__rank_decay", "much", "Rank-JS decay: found 'much', expected numbers"),
         ("text_input", "objective__rank_decay", "0.5, 1.5", "Input should be less than or equal to 1"),
         ("number_input", "network__temperature_floor", 2.0, "temperature 1.25 must exceed temperature_floor 2.0"),
     ],
 )
-def test_a_wrong_value_is_told_and_cannot_be_trained(retrain, kind, setting, value, told):
+def test_a_wrong_value_is_told_and_cannot_be_trained(retrain, kind, setting, value, message):
     getattr(retrain, kind)(key=f"train:studio:{setting}").set_value(value).run()
     assert not retrain.exception
-    assert told in retrain.error[0].value
+    assert message in retrain.error[0].value
     assert retrain.button(key="retrain_go").disabled
     assert retrain.number_input(key="train:studio:training__epochs").value == 150  # every field is still there
 
@@ -102,7 +102,7 @@ def test_a_wrong_value_is_told_and_cannot_be_trained(retrain, kind, setting, val
 def test_more_than_the_server_can_bear_is_refused(open_page, workshop):
     page = open_page("retrain", lab="grid")
     page.number_input(key="grid:studio:seeds").set_value(40).run()
-    assert "routers: found 480, expected from 1 to 160" in page.error[0].value
+    assert "models: found 480, expected from 1 to 160" in page.error[0].value
 
 
 def test_train_puts_a_job_into_the_queue_and_cancel_takes_it_out(retrain, workshop):
@@ -110,7 +110,7 @@ def test_train_puts_a_job_into_the_queue_and_cancel_takes_it_out(retrain, worksh
     assert not retrain.exception
     (job,) = [job for job in all_jobs(workshop) if job.status.state == "queued"]
     assert job.order.title == "MPD² (studio), again"
-    assert "waits its turn" in said(retrain)
+    assert "waiting" in said(retrain)
     retrain.button(key=f"cancel:{job.name}").click().run()
     assert job.status.state == "cancelled"
     retrain.button(key=f"forget:{job.name}").click().run()
@@ -139,8 +139,8 @@ def test_a_job_that_died_leaves_its_reason_on_the_page(open_page, workshop):
 def test_a_finished_run_stands_beside_the_active_one_on_val(done, retrain):
     retrain.button(key=f"show:{done.name}").click().run()
     assert not retrain.exception
-    assert "What it bought: tiny" in said(retrain)
-    assert "Judged on **val**" in said(retrain)
+    assert "Effect of the change: tiny" in said(retrain)
+    assert "Measured on the **validation** cases" in said(retrain)
     assert "Against MPD² (studio), total cost" in said(retrain)
     assert "decisions changed." in said(retrain)
     table = retrain.dataframe[0].value
@@ -148,7 +148,7 @@ def test_a_finished_run_stands_beside_the_active_one_on_val(done, retrain):
     report = load_run(store.run_folder(f"own-{done.name}"))
     assert report.members == 2
     retrain.segmented_control(key="judge:result").set_value("sidebar").run()
-    assert "Judged on **test**" in said(retrain)
+    assert "Measured on the **test** cases" in said(retrain)
 
 
 def test_the_active_run_can_be_a_retrained_one_on_every_page(done, retrain, open_page):
@@ -175,7 +175,7 @@ def test_own_runs_are_found_compared_renamed_and_deleted(done, grid, open_page, 
 def test_a_grid_is_shown_cell_by_cell_and_a_cell_can_be_kept(grid, retrain, workshop):
     retrain.button(key=f"show:{grid.name}").click().run()
     assert not retrain.exception
-    assert "What each cell bought: tiny grid" in said(retrain)
+    assert "Effect of each cell: tiny grid" in said(retrain)
     cells = list(dict.fromkeys(grid.order.conditions))
     assert len(cells) == 8
     assert retrain.dataframe[1].value["Cell"].tolist() == cells
@@ -204,7 +204,7 @@ def test_a_study_is_shown_and_its_best_configuration_kept_as_a_preset(workshop, 
     assert not page.exception
     page = open_page("retrain")
     page.selectbox(key="retrain_start").set_value("preset-mine").run()
-    assert "**mine (preset), again** · 10 routers, 150 epochs" in said(page)
+    assert "**mine (preset), again**: 10 models, up to 150 epochs" in said(page)
 
 
 def test_a_study_can_be_deleted_but_not_while_a_job_works_on_it(workshop, open_page):

@@ -56,7 +56,7 @@ def evidence(run: Run, policy: Policy, cohort: Cohort) -> Evidence:
     """What the routers of every cell did with the cases, one member a seed that could be trained in every cell."""
     conditions = run.notes.get("conditions")
     if not conditions:
-        raise UserError("this run is no grid: all its routers have the same settings")
+        raise UserError("this run is no grid: all its models have the same settings")
     seeds = np.array([int(settings["seed"]) for settings in run.settings])
     cells = {cell: np.flatnonzero(np.array(conditions) == cell) for cell in dict.fromkeys(conditions)}
     common = set.intersection(*(set(seeds[members].tolist()) for members in cells.values()))
@@ -68,7 +68,7 @@ def evidence(run: Run, policy: Policy, cohort: Cohort) -> Evidence:
 
 
 def levels(facts: Evidence) -> pd.DataFrame:
-    """Every cell's figures, mean and Student's interval over seeds, as in the study's ablations."""
+    """Every cell's metrics, mean and Student's interval over seeds, as in the study's ablations."""
     parts = [tables.objective(facts), tables.regularisation(facts)]
     return pd.concat(parts).drop_duplicates(["method", "metric"], ignore_index=True)
 

@@ -1,4 +1,4 @@
-"""From what a person wants changed to an order: which routers, within which limits, and how long it will take."""
+"""From what a person wants changed to an order: which models, within which limits, and how long it will take."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from mpd2.lab.jobs.folder import LONGEST, Job, Kind, Order, Search
 from mpd2.training.config import Config
 from mpd2.training.devices import pick_device
 
-MOST_ROUTERS = 160
+MOST_MODELS = 160
 MOST_EPOCHS = 500
 MOST_TRIALS = 400
-MOST_WORK = 24_000  # routers times epochs: about twenty minutes on one core
-START, STEP, UNIT = 2.5, 0.009, 0.0004  # seconds before the first epoch; of a router's epoch, and more by unit of width
+MOST_WORK = 24_000  # models times epochs: about twenty minutes on one core
+START, STEP, UNIT = 2.5, 0.009, 0.0004  # seconds before the first epoch; of a model's epoch, and more by unit of width
 
-TELLING = 300  # routers times epochs that tell how fast a machine is
+TELLING = 300  # models times epochs that tell how fast a machine is
 
 OFF: Mapping[str, tuple[str, Any, str]] = {
     "gsdp": ("objective__gsdp_weight", 0.0, "GSDP"),
@@ -49,7 +49,7 @@ class Wish:
     config: Config
     costs: Costs  # of errors, in training
     device: str = "auto"
-    title: str = ""  # empty: one is found
+    title: str = ""  # empty: named after the changes
 
     @property
     def changes(self) -> dict[str, Any]:
@@ -58,7 +58,7 @@ class Wish:
 
 
 def training(wish: Wish, seeds: int, table: Path, cohort: Cohort) -> Order:
-    """An order for some routers of one configuration, with its own seed and those that follow it."""
+    """An order for some models of one configuration, with its own seed and those that follow it."""
     configs = tuple(wish.config.but(seed=wish.config.seed + position) for position in range(seeds))
     title = wish.title or suggested_title(wish.start, wish.changes)
     return _order("train", title, {"": configs}, wish, table, cohort)
@@ -85,7 +85,7 @@ def tuning(wish: Wish, search: Search, table: Path, cohort: Cohort) -> Order:
         raise UserError(f"trials: found {search.trials}, expected at most {MOST_TRIALS}")
     epochs, work = wish.config.training.epochs, search.trials * search.seeds * wish.config.training.epochs
     if work > MOST_WORK:
-        raise UserError(f"found {search.trials} trials of {search.seeds} routers for {epochs} epochs, {work:,} in all, "
+        raise UserError(f"found {search.trials} trials of {search.seeds} models for {epochs} epochs, {work:,} in all, "
                         f"expected at most {MOST_WORK:,}")  # fmt: skip
     order = _order("tune", wish.title or f"Tuning {search.study}"[:LONGEST], {"": (wish.config,)}, wish, table, cohort)
     return order.model_copy(update={"search": search})
@@ -130,12 +130,12 @@ def flat(config: Config) -> dict[str, Any]:
 
 def suggested_title(start: Start, changes: Mapping[str, Any]) -> str:
     """What to call it: where it starts from and the most telling changes."""
-    told = [f"without {name}" for setting, off, name in OFF.values() if changes.get(setting) == off]
+    parts = [f"without {name}" for setting, off, name in OFF.values() if changes.get(setting) == off]
     if "budget__target" in changes:
-        told.append(budget_name(changes["budget__target"]))
-    rest = len(changes) - len(told)
-    told += [f"{rest} {'other ' if told else ''}change{'s' if rest > 1 else ''}"] if rest else []
-    return f"{start.title}, {', '.join(told) or 'again'}"[:LONGEST]
+        parts.append(budget_name(changes["budget__target"]))
+    rest = len(changes) - len(parts)
+    parts += [f"{rest} {'other ' if parts else ''}change{'s' if rest > 1 else ''}"] if rest else []
+    return f"{start.title}, {', '.join(parts) or 'again'}"[:LONGEST]
 
 
 def estimated_seconds(configs: Sequence[Config], earlier: Sequence[Job] = ()) -> float:
@@ -187,14 +187,14 @@ def _order(
 
 def _check_size(configs: Sequence[Config]) -> None:
     """Refuse what would keep a shared server busy for too long."""
-    if not 1 <= len(configs) <= MOST_ROUTERS:
-        raise UserError(f"routers: found {len(configs)}, expected from 1 to {MOST_ROUTERS}")
+    if not 1 <= len(configs) <= MOST_MODELS:
+        raise UserError(f"models: found {len(configs)}, expected from 1 to {MOST_MODELS}")
     epochs = max(config.training.epochs for config in configs)
     if epochs > MOST_EPOCHS:
         raise UserError(f"epochs: found {epochs}, expected at most {MOST_EPOCHS}")
     work = len(configs) * epochs
     if work > MOST_WORK:
         raise UserError(
-            f"found {len(configs)} routers for {epochs} epochs, {work:,} in all, expected at most {MOST_WORK:,}; "
+            f"found {len(configs)} models for {epochs} epochs, {work:,} in all, expected at most {MOST_WORK:,}; "
             "ask for fewer seeds, budgets or epochs"
         )

@@ -36,13 +36,13 @@ def search(job: Job, order: Order, place: Workshop, cohort: Cohort) -> tuple[str
 
     def tell(standing: SearchProgress) -> None:
         nonlocal before
-        before = standing.told if before < 0 else before
-        spent, ended = monotonic() - begun, standing.told - before
-        left = spent / ended * (standing.trials - standing.told) if ended else None
+        before = standing.ended if before < 0 else before
+        spent, ended = monotonic() - begun, standing.ended - before
+        left = spent / ended * (standing.trials - standing.ended) if ended else None
         notes = [] if standing.best is None else [f"best score {standing.best:.4f}"]
         if standing.training is not None:
             notes.append(f"epoch {standing.training.epoch} of {standing.training.epochs} of a batch")
-        news = {"epoch": standing.told, "seconds": spent, "seconds_left": left, "note": ", ".join(notes)}
+        news = {"epoch": standing.ended, "seconds": spent, "seconds_left": left, "note": ", ".join(notes)}
         job.write(job.status.model_copy(update=news))
 
     with _stopped_gently():

@@ -151,7 +151,7 @@ def _limited(seconds: int) -> Iterator[None]:
     """A limit on the time a block may take, also where it hangs."""
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise UserError(f"took longer than the {seconds} s a job may take; ask for fewer routers or epochs")
+        raise UserError(f"took longer than the {seconds} s a job may take; ask for fewer models or epochs")
 
     signal.signal(signal.SIGALRM, stop)
     signal.alarm(seconds)

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 PLAN = "plan"  # name under which a study keeps its plan
 WORKER = "worker"  # name under which a trial keeps who had it: host and process
 SET_UP = 10.0  # seconds another worker may need to set a study up
-TOLD = (TrialState.COMPLETE, TrialState.PRUNED)
-COUNTED = (*TOLD, TrialState.RUNNING)
+ENDED = (TrialState.COMPLETE, TrialState.PRUNED)
+COUNTED = (*ENDED, TrialState.RUNNING)
 
 
 class SearchPlan(Record):
@@ -48,7 +48,7 @@ class SearchPlan(Record):
 class SearchProgress:
     """How far a study has come, as one worker sees it."""
 
-    told: int  # trials that had ended when this worker's batch began, of all workers
+    ended: int  # trials that had ended when this worker's batch began, of all workers
     trials: int  # trials the study is to have
     best: float | None  # score of the best one that keeps its budget
     training: Progress | None  # of this worker's batch, after its last epoch
@@ -124,7 +124,7 @@ class SearchWorker:
     def run(self, tell: Tell) -> None:
         """Work until the study has its trials; those of a worker that died are given back and tried again."""
         watcher = Watcher(self.vigil)
-        while (standing := self._standing()).told < self.trials:
+        while (standing := self._standing()).ended < self.trials:
             tell(standing)
             for trial in watcher.dead(self._trials(TrialState.RUNNING)):
                 give_back(self.study, trial)
@@ -170,9 +170,9 @@ class SearchWorker:
         return self.study.get_trials(deepcopy=False, states=states)
 
     def _standing(self) -> SearchProgress:
-        told = self._trials(*TOLD)
-        best = self.study.best_value if any(map(within_budget, told)) else None
-        return SearchProgress(len(told), self.trials, best, None)
+        ended = self._trials(*ENDED)
+        best = self.study.best_value if any(map(within_budget, ended)) else None
+        return SearchProgress(len(ended), self.trials, best, None)
 
 
 def _no_such(storage: RDBStorage, name: str) -> UserError:

@@ -31,12 +31,14 @@ OFF_VALUES = {GSDP: 0.0, RANK: 0.0, BUDGET: None}
 def draw(grid: bool) -> None:
     """The form of one training, or of a grid, and its button."""
     worker_pool.keep_ready()
+    if grid:
+        st.caption(texts.GRID)
     left, right = st.columns(2)
     with left:
         start = choose_start()
     with right:
         title = st.text_input("Name", key=f"{_place(start, grid)}:name", max_chars=LONGEST, help=texts.NAME,
-                              placeholder="found by what is changed")  # fmt: skip
+                              placeholder="named after the change")  # fmt: skip
     try:
         wish, seeds, budgets = _wish(start, grid, title.strip())
         if grid:
@@ -51,7 +53,7 @@ def draw(grid: bool) -> None:
 
 
 def choose_start() -> orders.Start:
-    """The preset or run to start from: presets, shipped and kept, and own runs whose routers share their settings."""
+    """The preset or run to start from: presets, shipped and kept, and own runs whose members share their settings."""
     costs, kept = store.cohort().manifest.default_costs(), kept_presets(Workshop.here())
     own = {store.own_key(run): run for run in store.own_runs() if run.kind == "train" and run.method == Mpd2.key}
     titles = {name: store.run_title(name) for name in sorted(PRESETS, reverse=True)}
@@ -72,7 +74,7 @@ def kept_start(name: str, config: Config) -> orders.Start:
 
 
 def table() -> Path:
-    """The file all routers are trained on."""
+    """The table that is trained on."""
     return store.DATA / store.cohort().manifest.table
 
 
@@ -90,15 +92,14 @@ def _wish(start: orders.Start, grid: bool, title: str) -> tuple[orders.Wish, int
     place = _place(start, grid)
     changes: dict[str, Any] = {}
     budgets: list[float | None] = []
-    columns = st.columns([2, 2, 5, 2] if grid else [3, 3, 3, 2], gap="medium", vertical_alignment="bottom")
-    for column, setting in zip(columns, SIMPLE, strict=False):
+    columns = st.columns([3, 3, 2] if grid else [3, 3, 3, 2], gap="medium", vertical_alignment="bottom")
+    for column, setting in zip(columns[:-1], SIMPLE, strict=False):
         with column:
-            if grid and setting.path == BUDGET:
-                budgets = _budgets(place)
-            else:
-                changes[setting.path] = _switchable(setting, start.config, place, must=grid)
+            changes[setting.path] = _switchable(setting, start.config, place, must=grid)
     with columns[-1]:
         seeds = int(st.number_input("Seeds", 1, 40, 3 if grid else SEEDS, key=f"{place}:seeds", help=texts.SEEDS))
+    if grid:
+        budgets = _budgets(place)
     with st.expander("More settings", icon=":material/tune:"):
         more, costs, device = _more(start, place)
     changes |= more
@@ -110,15 +111,15 @@ def _switchable(setting: Field, config: Config, place: str, must: bool) -> Any:
     value = form_fields.value_of(config, setting.path)
     name = {GSDP: "GSDP", RANK: "Rank-JS", BUDGET: "Budget"}[setting.path]
     meaning = {GSDP: texts.GSDP, RANK: texts.RANK, BUDGET: texts.BUDGET}[setting.path]
-    on = must or st.toggle(name, bool(value), key=f"{place}:{setting.path}:on", help=meaning)
+    on = must or st.toggle(name, bool(value), key=f"{place}:{setting.path}:on", help=f"{meaning} {setting.meaning}")
     usual = value or form_fields.value_of(Config(), setting.path)
-    chosen = _number(setting, usual, place, disabled=not on)
+    chosen = _number(setting, usual, place, disabled=not on, labelled=must)
     return chosen if on else OFF_VALUES[setting.path]
 
 
 def _budgets(place: str) -> list[float | None]:
     chosen = st.pills("Budgets", list(BUDGETS), selection_mode="multi", default=["30 %", "50 %", "none"],
-                      key=f"{place}:budgets", help=texts.BUDGETS)  # fmt: skip
+                      key=f"{place}:budgets", help=texts.BUDGETS, wrap=True)  # fmt: skip
     return [BUDGETS[name] for name in BUDGETS if name in chosen]
 
 
@@ -164,8 +165,11 @@ def _field(setting: Field, config: Config, place: str) -> Any:
     return _number(setting, value, place)
 
 
-def _number(setting: Field, value: float, place: str, disabled: bool = False) -> float:
-    """A number as the configuration has it; a run's own value may lie outside of what is usually offered."""
+def _number(setting: Field, value: float, place: str, disabled: bool = False, labelled: bool = True) -> float:
+    """A number as the configuration has it; a run's own value may lie outside of what is usually offered.
+
+    Under a switch it needs no label of its own to be seen, only to be read out.
+    """
     kind = int if setting.whole else float
     return st.number_input(
         setting.label,
@@ -177,6 +181,7 @@ def _number(setting: Field, value: float, place: str, disabled: bool = False) ->
         key=f"{place}:{setting.path}",
         help=setting.meaning,
         disabled=disabled,
+        label_visibility="visible" if labelled else "collapsed",
     )
 
 
@@ -184,17 +189,16 @@ def _go(order: Order, wish: orders.Wish) -> None:
     """What would be done, about how long it would take, and the button."""
     jobs = all_jobs(Workshop.here())
     seconds = orders.estimated_seconds(order.configs, jobs)
-    routers = "1 router" if len(order.configs) == 1 else f"{len(order.configs)} routers"
-    left, right = st.columns([1, 4], vertical_alignment="center")
+    left, middle, right = st.columns([2, 6, 2], vertical_alignment="center")
     # Not a callback: its arguments would be of the run before, without what was typed last.
     if left.button("Train", type="primary", icon=":material/model_training:", key="retrain_go", help=texts.TRAIN_HELP,
                    width="stretch"):  # fmt: skip
         submit(order)
-    right.caption(
-        f"**{order.title}** · {routers}, {order.steps} epochs at most: about {in_minutes(seconds)} on "
-        f"{describe_devices(worker_pool.threads())} · changed: {form_fields.changes_in_words(wish.changes)}"
+    middle.caption(
+        f"**{order.title}**: {models(len(order.configs))}, up to {order.steps} epochs, about {in_minutes(seconds)} on "
+        f"{describe_devices(worker_pool.threads())}. Changed: {form_fields.changes_in_words(wish.changes)}."
     )
-    with st.expander("The whole configuration", icon=":material/data_object:"):
+    with right.popover("All settings", icon=":material/data_object:", width="stretch"):
         st.caption(f"{texts.RESOLVED}; seeds {order.configs[0].seed} to {order.configs[-1].seed}.")
         st.json(order.configs[0].model_dump(mode="json"), expanded=1)
 
@@ -211,6 +215,15 @@ def submit(order: Order) -> None:
         st.toast(str(error), icon=":material/error:", duration="infinite")
     else:
         st.session_state[CHOSEN_JOB] = job.name
+
+
+def models(number: int) -> str:
+    """So many models.
+
+    >>> models(1), models(10)
+    ('1 model', '10 models')
+    """
+    return "1 model" if number == 1 else f"{number} models"
 
 
 def in_minutes(seconds: float) -> str:

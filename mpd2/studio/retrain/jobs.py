@@ -12,17 +12,17 @@ from mpd2.core.errors import UserError
 from mpd2.lab.jobs import grid, queue
 from mpd2.lab.jobs.folder import ENDED, HISTORY, Job, Order, Status, Workshop, all_jobs, damaged_jobs
 from mpd2.lab.jobs.history import History, read_history
-from mpd2.present.charts import training as figures
+from mpd2.present.charts import training as charts
 from mpd2.present.charts.kit.drawing import Drawing
 from mpd2.studio.parts import widgets
 from mpd2.studio.retrain import texts
-from mpd2.studio.retrain.form import CHOSEN_JOB, in_minutes
+from mpd2.studio.retrain.form import CHOSEN_JOB, in_minutes, models
 from mpd2.studio.shell import store
 
 LOOK, DRAW = 1.0, 3.0  # seconds between two looks at the jobs, and between two drawings of the curves
 SHOWN = 6  # jobs in the list
 
-WORDS = {"queued": "waits its turn", "done": "done", "failed": "failed", "cancelled": "cancelled"}
+WORDS = {"queued": "waiting", "done": "done", "failed": "failed", "cancelled": "cancelled"}
 ICONS = {
     "queued": ":material/schedule:",
     "running": ":material/model_training:",
@@ -60,15 +60,15 @@ def _list(place: Workshop) -> None:
     try:
         queue.maintain(place)
         jobs = all_jobs(place)
-        known = [(job, job.order, job.status) for job in reversed(jobs)]
+        entries = [(job, job.order, job.status) for job in reversed(jobs)]
     except UserError as error:
         st.error(str(error), icon=":material/error:")
         return
-    pressed = [_row(*entry, place) for entry in known[:SHOWN]]
-    if len(known) > SHOWN:
-        with st.expander(f"{len(known) - SHOWN} older jobs"):
-            pressed += [_row(*entry, place) for entry in known[SHOWN:]]
-    states = {job.name: status.state in ENDED for job, _, status in known}
+    pressed = [_row(*entry, place) for entry in entries[:SHOWN]]
+    if len(entries) > SHOWN:
+        with st.expander(f"{len(entries) - SHOWN} older jobs"):
+            pressed += [_row(*entry, place) for entry in entries[SHOWN:]]
+    states = {job.name: status.state in ENDED for job, _, status in entries}
     before = st.session_state.get("retrain_states")
     st.session_state["retrain_states"] = states
     ended = before is not None and any(over and not before.get(name, over) for name, over in states.items())
@@ -113,7 +113,7 @@ def _progress(order: Order, status: Status) -> str:
         return f"{status.epoch} of {order.steps} trials{left}{f', {status.note}' if status.note else ''}"
     if not status.epoch:
         return "getting ready"
-    return f"epoch {status.epoch} of {order.steps}{left}, {status.training} of {len(order.configs)} routers training"
+    return f"epoch {status.epoch} of {order.steps}{left}, {status.training} of {models(len(order.configs))} training"
 
 
 def _ending(order: Order, status: Status) -> str:
@@ -121,7 +121,7 @@ def _ending(order: Order, status: Status) -> str:
         return f"failed: {status.reason}"
     steps = "trials" if order.search else "epochs"
     spent = f" after {status.epoch} {steps}, {in_minutes(status.seconds)}" if status.epoch else ""
-    lost = f"; {len(status.warnings)} of {len(order.configs)} routers were stopped" if status.warnings else ""
+    lost = f"; {len(status.warnings)} of {models(len(order.configs))} were stopped" if status.warnings else ""
     return f"{WORDS[status.state]}{spent}{lost}"
 
 
@@ -156,52 +156,56 @@ def _curves(job: Job) -> None:
         _grid_so_far(history, order)
     left, right = st.columns(2)
     with left:
-        _chart("losses", figures.losses(frame := history.frame(list(figures.LOSSES))), frame,
-               "Mean loss of all routers and its parts over epochs")  # fmt: skip
+        _chart("losses", charts.losses(frame := history.frame(list(charts.LOSSES))), frame,
+               "Mean loss of all models and its parts over epochs")  # fmt: skip
         chosen = _chosen(history, order)
-        frame = history.frame(list(figures.COST))
-        _chart("validation", figures.validation(frame, chosen), frame,
-               "Validation cost over epochs and the checkpoints kept so far")  # fmt: skip
+        frame = history.frame(list(charts.COST))
+        _chart("validation", charts.validation(frame, chosen), frame,
+               "Validation cost over epochs and the weights kept so far")  # fmt: skip
     with right:
         targets = {config.budget.target for config in order.configs}
-        frame = history.frame(list(figures.DEFERRAL))
-        _chart("deferral", figures.deferral(frame, targets.pop() if len(targets) == 1 else None), frame,
-               "Soft and hard share of cases deferred over epochs, and the budget")  # fmt: skip
+        frame = history.frame(list(charts.DEFERRAL))
+        _chart("deferral", charts.deferral(frame, targets.pop() if len(targets) == 1 else None), frame,
+               "Expected and actual share of cases sent over epochs, and the budget")  # fmt: skip
         loads = history.load_frame(readers)
-        _chart("load", figures.load(loads), loads, "Share of the load of each reader over epochs")
+        _chart("load", charts.load(loads), loads, "Share of the load of each reader over epochs")
     if np.nanmax(history.log["multiplier"]) > 0:
-        frame = history.frame(list(figures.MULTIPLIER))
-        _chart("multiplier", figures.multiplier(frame), frame, "The budget's multiplier over epochs")
-    st.caption(f"{texts.LIVE} n = {len(order.configs)} routers, {(store.cohort().split == 'val').sum()} val cases.")
+        frame = history.frame(list(charts.MULTIPLIER))
+        _chart("multiplier", charts.multiplier(frame), frame, "The budget's multiplier over epochs")
+    st.caption(
+        f"{texts.LIVE} n = {models(len(order.configs))}, {(store.cohort().split == 'val').sum()} validation cases."
+    )
 
 
-def _chart(name: str, figure: Drawing, table: pd.DataFrame, alt_text: str) -> None:
-    widgets.chart(figure, table=table, key=f"training-{name}", alt_text=alt_text)
+def _chart(name: str, chart: Drawing, table: pd.DataFrame, alt_text: str) -> None:
+    widgets.chart(chart, table=table, key=f"training-{name}", alt_text=alt_text)
 
 
 def _chosen(history: History, order: Order) -> pd.DataFrame:
-    """The checkpoint each router would keep: epoch and validation cost."""
+    """The checkpoint each member would keep: epoch and validation cost."""
     best = history.chosen(order.configs)
-    routers = np.flatnonzero(best)[:: -(-len(best) // figures.MOST_THIN)]
-    rows = np.searchsorted(history.epoch, best[routers])
-    return pd.DataFrame({"epoch": best[routers], "value": history.log["val_total"][rows, routers]})
+    members = np.flatnonzero(best)[:: -(-len(best) // charts.MOST_THIN)]
+    rows = np.searchsorted(history.epoch, best[members])
+    return pd.DataFrame({"epoch": best[members], "value": history.log["val_total"][rows, members]})
 
 
 def _grid_so_far(history: History, order: Order) -> None:
     rows = grid.so_far(history, order)
-    st.markdown("**Every cell so far, on val**")
+    st.markdown("**Every cell so far, on the validation cases**")
     widgets.data_table(rows, key="grid-so-far", columns=_GRID_COLUMNS,
-                       alt_text="Every cell of the grid by its routers' best checkpoints so far")  # fmt: skip
+                       alt_text="Every cell of the grid by its models' best weights so far")  # fmt: skip
 
 
 _GRID_COLUMNS = {
     "condition": "Cell",
-    "routers": "Routers",
-    "finished": st.column_config.NumberColumn("Finished", help="Routers that have stopped training"),
-    "val_total": st.column_config.NumberColumn("Total cost", format="%.3f", help="Mean over routers"),
-    "val_total_sd": st.column_config.NumberColumn("± sd", format="%.3f", help="Standard deviation between routers"),
-    "val_hard_deferral": st.column_config.NumberColumn("Deferred, hard", format="percent"),
-    "val_soft_deferral": st.column_config.NumberColumn("Deferred, soft", format="percent"),
-    "top1": st.column_config.NumberColumn("Busiest reader", format="percent", help="Share of the soft load"),
-    "effective": st.column_config.NumberColumn("Effective readers", format="%.1f", help="Of the soft load"),
+    "routers": "Models",
+    "finished": st.column_config.NumberColumn("Finished", help="Models that have stopped training"),
+    "val_total": st.column_config.NumberColumn("Total cost", format="%.3f", help="Mean of the models"),
+    "val_total_sd": st.column_config.NumberColumn("± sd", format="%.3f", help="Standard deviation between models"),
+    "val_hard_deferral": st.column_config.NumberColumn("Sent", format="percent", help="Share of cases sent to readers"),
+    "val_soft_deferral": st.column_config.NumberColumn(
+        "Sent, expected", format="percent", help="Mean probability to be sent, which the budget limits in training"
+    ),
+    "top1": st.column_config.NumberColumn("Busiest reader", format="percent", help="Expected share of all cases sent"),
+    "effective": st.column_config.NumberColumn("Effective readers", format="%.1f", help="Of the expected load"),
 }

@@ -1,4 +1,4 @@
-"""What a finished job bought: beside the active run and the paper's, case by case; and what to do with it."""
+"""The effect of a change: a finished run beside the active one and the paper's, and what to do with it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from mpd2.evaluation.standings import standings
 from mpd2.lab.jobs import grid, own_runs
 from mpd2.lab.jobs.folder import LONGEST, Workshop
 from mpd2.planning import moved_cases
-from mpd2.present.charts import readers as reader_figures
-from mpd2.present.charts import runs as figures
+from mpd2.present.charts import readers as reader_charts
+from mpd2.present.charts import runs as charts
 from mpd2.present.words.side_by_side import BEST, TIED, side_by_side
 from mpd2.studio.parts import method_table, widgets
 from mpd2.studio.retrain import texts
@@ -35,8 +35,8 @@ VAL, SIDEBAR = "val", "sidebar"
 
 def judged_slice(about: Scenario, key: str) -> Scenario:
     """Which cases results are about: val unless a person asks for the sidebar's split."""
-    names = {VAL: "val, to choose", SIDEBAR: f"as in the sidebar: {about.split}"}
-    chosen = st.segmented_control("Judge on", list(names), default=VAL, required=True, key=f"judge:{key}",
+    names = {VAL: "Validation cases", SIDEBAR: f"As in the sidebar: {about.split}"}
+    chosen = st.segmented_control("Measured on", list(names), default=VAL, required=True, key=f"judge:{key}",
                                   format_func=names.__getitem__)  # fmt: skip
     split = about.split if chosen == SIDEBAR else VAL
     st.caption(texts.JUDGED if split == VAL else texts.JUDGED_TEST)
@@ -45,7 +45,7 @@ def judged_slice(about: Scenario, key: str) -> Scenario:
 
 def draw(name: str, about: Scenario) -> None:
     """One run beside the active one and the paper's."""
-    st.subheader(f"What it bought: {store.run_title(name)}", anchor=False)
+    st.subheader(f"Effect of the change: {store.run_title(name)}", anchor=False)
     actions(name, about)
     judged = judged_slice(about, "result")
     names = tuple(dict.fromkeys((name, about.run, PAPER_RUN)))
@@ -56,30 +56,30 @@ def draw(name: str, about: Scenario) -> None:
     for other in others[:1]:
         _changed(name, other, judged)
     load = readers.load(facts.outcomes[name], facts.cohort, drawn)
-    widgets.chart(reader_figures.load(load), table=load, key="result-load", alt_text="Cases each reader would get",
+    widgets.chart(reader_charts.load(load), table=load, key="result-load", alt_text="Cases each reader would get",
                   note=readers.busiest(load))  # fmt: skip
 
 
 def beside(names: tuple[str, ...], about: Scenario, key: str, first: str) -> None:
     """A table of runs, with every metric and its interval."""
-    rows = _figures(names, about)
+    rows = _overall(names, about)
     columns = method_table.heads(METRICS, tables.ALL)
     table = side_by_side(rows, columns, first=first, standing=_standing(names, about), intervals=True)
     method_table.wide_table(rows, table, columns, key=f"{key}-table", active=first, roomy=True,
-                           alt_text="The runs side by side, a column for each figure")  # fmt: skip
+                           alt_text="The runs side by side, a column for each metric")  # fmt: skip
     st.caption(
-        f"n = {rows['n'].max()} cases; brackets hold 95{GAP}% intervals over resampled cases of the mean over routers. "
+        f"n = {rows['n'].max()} cases; brackets hold 95{GAP}% intervals over resampled cases. "
         f"{BEST} best, {TIED} not clearly different from it. Green: {store.run_title(first)}."
     )
 
 
 def paired_chart(names: tuple[str, ...], about: Scenario, reference: str, key: str) -> None:
-    """How far runs are from one of them on the same cases, for a figure that can be chosen."""
+    """How far runs are from one of them on the same cases, for a metric that can be chosen."""
     choices = [metric for metric in METRICS if metric in tables.REPORTED]
     metric = st.selectbox("Metric", choices, format_func=label_of, key=f"{key}-metric", width=260)
     rows = _paired(names, reference, about)
     rows = rows[rows["metric"] == metric]
-    widgets.chart(figures.against(rows, store.run_title(reference)), table=rows, key=f"{key}-paired",
+    widgets.chart(charts.against(rows, store.run_title(reference)), table=rows, key=f"{key}-paired",
                   alt_text=f"{label_of(metric)} of each run less that of {store.run_title(reference)}",
                   note=f"{texts.AGAINST} n = {rows['n'].max()}.")  # fmt: skip
 
@@ -94,7 +94,7 @@ def actions(name: str, about: Scenario) -> None:
                   type="primary")  # fmt: skip
         with st.popover("Name", icon=":material/edit:"):
             st.text_input("Name", store.run_title(name), key=f"title:{name}", max_chars=LONGEST, help=texts.NAME)
-            st.button("Keep under this name", key=f"rename:{name}", on_click=_rename, args=(name,))
+            st.button("Save this name", key=f"rename:{name}", on_click=_rename, args=(name,))
         st.download_button("Export", partial(own_runs.zipped, folder, place), f"{folder}.zip", "application/zip",
                            key=f"export:{name}", on_click="ignore", icon=":material/archive:",
                            help="The run's folder, for `python -m mpd2 evaluate` and `route`")  # fmt: skip
@@ -105,7 +105,7 @@ def actions(name: str, about: Scenario) -> None:
 
 def draw_grid(name: str, about: Scenario) -> None:
     """A finished grid as tables of ablations, over seeds."""
-    st.subheader(f"What each cell bought: {store.run_title(name)}", anchor=False)
+    st.subheader(f"Effect of each cell: {store.run_title(name)}", anchor=False)
     judged = judged_slice(about, "grid")
     rows, changed = _grid_tables(name, judged)
     metric = st.selectbox("Metric", grid.EFFECTS, format_func=label_of, key="grid-metric", width=260)
@@ -115,7 +115,7 @@ def draw_grid(name: str, about: Scenario) -> None:
     columns = method_table.heads(tables.OBJECTIVE + tables.REGULARISATION[:6], tables.ALL)
     table = side_by_side(rows, columns, first=str(rows["method"].iloc[0]), intervals=True)
     method_table.wide_table(rows, table, columns, key="grid-levels", active=str(rows["method"].iloc[0]), head="Cell",
-                           roomy=True, alt_text="Every cell of the grid, a column for each figure")  # fmt: skip
+                           roomy=True, alt_text="Every cell of the grid, a column for each metric")  # fmt: skip
     st.caption(f"Student's 95{GAP}% intervals of the mean over {rows['n'].max()} seeds, on {judged.split} cases.")
     st.selectbox("Cell", list(rows["method"].unique()), key="grid-cell", width=420)
     with st.container(horizontal=True):
@@ -125,12 +125,12 @@ def draw_grid(name: str, about: Scenario) -> None:
             st.button("Delete it", key=f"delete:{name}", on_click=delete, args=(name,), type="primary")
 
 
-# ---------------------------------------------------------------------------------- figures
+# ---------------------------------------------------------------------------------- tables
 
 
 @cached
 @st.spinner("Counting …")
-def _figures(names: tuple[str, ...], about: Scenario) -> pd.DataFrame:
+def _overall(names: tuple[str, ...], about: Scenario) -> pd.DataFrame:
     facts, drawn = store.compared(names, about), store.weights(about)
     return pd.concat([tables.overall(facts, drawn), tables.collapse(facts, drawn)], ignore_index=True)
 
@@ -168,7 +168,7 @@ def _difference(name: str, other: str, about: Scenario) -> str:
 
 
 def _changed(name: str, other: str, about: Scenario) -> None:
-    """What is decided otherwise than by another run, all routers of each deciding together."""
+    """What is decided otherwise than by another run, all members of each deciding together."""
     facts = store.compared((name, other), about)
     before, after = (_together(facts.outcomes[run], facts.cohort) for run in (other, name))
     rows = moved_cases.moved(facts.cohort, facts.costs, before, after)
@@ -181,7 +181,7 @@ def _changed(name: str, other: str, about: Scenario) -> None:
 
 
 def _together(outcome: Outcome, cohort: Cohort) -> Decisions:
-    """What the routers decide as one; a method without a soft policy has a single member."""
+    """What the members decide as one; a method without a soft policy has a single member."""
     if outcome.policy is None:
         return Decisions(outcome.decisions.consulted[0], outcome.decisions.label[0])
     return decided_together(outcome.policy, cohort, outcome.rule, outcome.continuations)

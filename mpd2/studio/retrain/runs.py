@@ -93,7 +93,7 @@ def _row(run: OwnRun) -> dict[str, object]:
         "title": run.title,
         "created": pd.Timestamp(run.created),
         "routers": run.routers,
-        "kind": "grid" if run.kind == "grid" else "routers",
+        "kind": "grid" if run.kind == "grid" else "models",
         "start": lineage(run.changed_from),
         "changes": changes_in_words(run.changes) if run.changed_from else "",
     }
@@ -102,7 +102,7 @@ def _row(run: OwnRun) -> dict[str, object]:
 _COLUMNS = {
     "title": st.column_config.TextColumn("Name", pinned=True),
     "created": st.column_config.DatetimeColumn("Made", format="YYYY-MM-DD HH:mm"),
-    "routers": st.column_config.NumberColumn("Routers"),
+    "routers": st.column_config.NumberColumn("Models"),
     "kind": st.column_config.TextColumn("Kind"),
     "start": st.column_config.TextColumn("Changed from"),
     "changes": st.column_config.TextColumn("Changes", width="large"),

@@ -70,7 +70,7 @@ def _form() -> None:
     name = right.text_input("Study", start.name, max_chars=LONGEST, key=f"tune:{start.name}:study", help=texts.STUDY)
     columns = st.columns(3)
     trials = columns[0].number_input("Trials", 2, orders.MOST_TRIALS, 80, 10, key="tune:trials", help=texts.TRIALS)
-    seeds = columns[1].number_input("Routers a trial", 1, 5, 1, key="tune:seeds", help=texts.TRIAL_SEEDS)
+    seeds = columns[1].number_input("Models a trial", 1, 5, 1, key="tune:seeds", help=texts.TRIAL_SEEDS)
     epochs = columns[2].number_input("Epochs a trial", 2, 150, 60, 10, key="tune:epochs", help=texts.TRIAL_EPOCHS)
     try:
         config = start.config.but(training__epochs=int(epochs))
@@ -95,8 +95,8 @@ def _study(name: str, place: Workshop) -> None:
     counts = trials["state"].value_counts()
     st.caption(
         f"{counts.get('complete', 0)} trials completed, {counts.get('pruned', 0)} given up early, "
-        f"{counts.get('running', 0)} running. {texts.SCORE} n = {(store.cohort().split == 'val').sum()} val cases, "
-        f"routers a trial: {len(plan_of_it.seeds)}."
+        f"{counts.get('running', 0)} running. {texts.SCORE} "
+        f"n = {(store.cohort().split == 'val').sum()} validation cases, {len(plan_of_it.seeds)} models a trial."
     )
     if done.empty:
         return

@@ -88,7 +88,7 @@ def test_a_sweep_that_loses_a_worker_half_way_gives_what_one_process_gives(clust
     assert_same(tmp_path, alone)
 
 
-def test_a_sweep_goes_on_with_the_crews_that_are_missing_or_damaged(alone):
+def test_a_sweep_goes_on_with_the_populations_that_are_missing_or_damaged(alone):
     before = {population.name: (alone / population.name / "config.json").read_bytes() for population in POPULATIONS}
     weights = alone / "no-gsdp-52" / WEIGHTS
     content = weights.read_bytes()

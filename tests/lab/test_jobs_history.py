@@ -14,7 +14,7 @@ from mpd2.core.errors import UserError
 from mpd2.lab.jobs import grid, orders
 from mpd2.lab.jobs.folder import Order
 from mpd2.lab.jobs.history import MOST_POINTS, History, appending, read_history
-from mpd2.present.charts import training as figures
+from mpd2.present.charts import training as charts
 from mpd2.training.config import LOGGED, PAPER
 
 READERS = 3
@@ -86,14 +86,14 @@ def test_a_reader_nobody_asks_has_no_load_at_all():
 
 def test_every_chart_of_a_training_can_be_drawn():
     history = some_epochs(4, 25)
-    for chart, names in ((figures.losses, figures.LOSSES), (figures.multiplier, figures.MULTIPLIER)):
+    for chart, names in ((charts.losses, charts.LOSSES), (charts.multiplier, charts.MULTIPLIER)):
         assert chart(history.frame(list(names))).to_dict()["layer"]
-    rows = history.frame(list(figures.DEFERRAL))
-    with_budget, without = (figures.deferral(rows, target).to_dict()["layer"] for target in (0.5, None))
+    rows = history.frame(list(charts.DEFERRAL))
+    with_budget, without = (charts.deferral(rows, target).to_dict()["layer"] for target in (0.5, None))
     assert len(with_budget) == len(without) + 1
     chosen = rows.head(2)[["epoch", "value"]]
-    assert figures.validation(history.frame(["val_total"]), chosen).to_dict()["layer"]
-    assert figures.load(history.load_frame(["a", "b", "c"])).to_dict()["mark"]
+    assert charts.validation(history.frame(["val_total"]), chosen).to_dict()["layer"]
+    assert charts.load(history.load_frame(["a", "b", "c"])).to_dict()["mark"]
 
 
 # ---------------------------------------------------------------------------------- grids

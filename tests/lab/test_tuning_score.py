@@ -1,4 +1,4 @@
-"""The score of a trial: fixed references, honest figures."""
+"""The score of a trial: fixed references, honest metrics."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_deferring_everything_exceeds_the_budget_by_the_whole_reference(val):
     assert appraise(everything, val, costs, "staged", None).loc[0, "Violation"] == 0
 
 
-def test_the_figures_are_those_of_the_decisions_made(val):
+def test_the_metrics_are_those_of_the_decisions_made(val):
     costs = val.manifest.default_costs()
     random = np.random.default_rng(0)
     shares = random.random((2, *val.available.shape)) * val.available

@@ -243,6 +243,6 @@ def test_a_file_that_is_no_database_is_refused(tmp_path):
 
 
 def test_members_of_a_batch_count_as_one_trial(study):
-    figures = pd.DataFrame([trial.user_attrs["figures"] for trial in study.get_trials(states=(TrialState.COMPLETE,))])
-    assert np.isfinite(figures).all().all()
-    assert set(figures["n"]) == {60}
+    metrics = pd.DataFrame([trial.user_attrs["figures"] for trial in study.get_trials(states=(TrialState.COMPLETE,))])
+    assert np.isfinite(metrics).all().all()
+    assert set(metrics["n"]) == {60}

@@ -28,7 +28,7 @@ def done(trials) -> pd.DataFrame:
     return trials[trials["state"] == "complete"].reset_index(drop=True)
 
 
-def test_the_trials_table_has_a_row_a_trial_with_its_settings_and_figures_where_it_was_completed(study, trials, done):
+def test_the_trials_table_has_a_row_a_trial_with_its_settings_and_metrics_where_it_was_completed(study, trials, done):
     assert trials["trial"].tolist() == list(range(TRIALS))
     assert trials["training__learning_rate"].tolist() == [t.params["training__learning_rate"] for t in study.trials]
     assert done[list(SHOWN)].notna().all().all()
@@ -50,7 +50,7 @@ def test_a_trial_is_on_the_front_unless_another_is_as_good_in_both_ways_and_bett
         points = np.column_stack([sign * done[score], -done[cost]])
         beaten = [any((other >= point).all() and (other > point).any() for other in points) for point in points]
         assert front(trials, score, cost)["on_front"].tolist() == [not lost for lost in beaten]
-    with pytest.raises(UserError, match="figure: found Luck, expected some of Acc, Prec"):
+    with pytest.raises(UserError, match="metric: found Luck, expected some of Acc, Prec"):
         front(trials, "Luck")
 
 

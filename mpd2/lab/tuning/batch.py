@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mpd2.training.loop import Callback, Progress
 
 BUDGET = "budget"  # name of the constraint: soft deferral on val minus its target, at most 0
-FIGURES = "figures"  # name under which a trial keeps its figures on val
+ON_VAL = "figures"  # attribute under which a trial keeps its metrics on val
 
 
 class Batch:
@@ -55,10 +55,10 @@ class Batch:
             if self.left:
                 raise
             return
-        figures = appraised(policy_of(run_of(trained, cohort, costs), val))
-        figures = figures.assign(epoch=trained.best_epoch, trial=np.array(trained.positions) // len(self.seeds))
+        metrics = appraised(policy_of(run_of(trained, cohort, costs), val))
+        metrics = metrics.assign(epoch=trained.best_epoch, trial=np.array(trained.positions) // len(self.seeds))
         for position in sorted(self.left):
-            self._complete(position, figures[figures["trial"] == position])
+            self._complete(position, metrics[metrics["trial"] == position])
 
     def _judge(self, appraised: Callable[[Policy], pd.DataFrame], progress: Progress) -> None:
         """Report every trial in training and give up those that fall behind; with none left, the training ends.
@@ -68,9 +68,9 @@ class Batch:
         """
         shape = self.training.shape
         sound = np.flatnonzero(np.isfinite(progress.log["score"]))  # who trains, and has not run away
-        figures = appraised(progress.policy().member(sound.tolist()))
+        metrics = appraised(progress.policy().member(sound.tolist()))
         value = np.full(len(self.configs), np.nan)
-        value[sound] = figures["Score"] + EXCESS_WEIGHT * figures["Violation"]
+        value[sound] = metrics["Score"] + EXCESS_WEIGHT * metrics["Violation"]
         soft = progress.log["val_soft_deferral"].reshape(shape)
         self.value = np.where(self.training, value.reshape(shape), self.value)
         self.deferral = np.where(self.training, soft, self.deferral)
@@ -98,11 +98,11 @@ class Batch:
             pass  # we were silent for so long that others took it over
         return True
 
-    def _complete(self, position: int, figures: pd.DataFrame) -> None:
+    def _complete(self, position: int, metrics: pd.DataFrame) -> None:
         """Tell the mean score over the trial's seeds."""
-        trial, mean = self.trials[position], figures.drop(columns=["member", "trial"]).mean()
+        trial, mean = self.trials[position], metrics.drop(columns=["member", "trial"]).mean()
         try:
-            trial.set_user_attr(FIGURES, {str(name): float(value) for name, value in mean.items()})
+            trial.set_user_attr(ON_VAL, {str(name): float(value) for name, value in mean.items()})
             trial.set_constraint(BUDGET, float(mean["DeferSoft"]) - self.target)
             self.study.tell(trial, float(mean["Score"]), skip_if_finished=True)
         except UpdateFinishedTrialError:

@@ -11,13 +11,13 @@ from optuna.trial import FrozenTrial, TrialState
 from mpd2.core.errors import UserError
 from mpd2.evaluation.metrics import COUNTED, METRICS
 from mpd2.evaluation.tables import on_front
-from mpd2.lab.tuning.batch import FIGURES
+from mpd2.lab.tuning.batch import ON_VAL
 from mpd2.lab.tuning.score import CRITERIA
 from mpd2.lab.tuning.space import SPACE
 from mpd2.lab.tuning.study import WORKER, within_budget
 
 SHOWN = ("Score", "TotalCost", *CRITERIA, "Defer", "DeferSoft", "epoch")
-"""Figures of a completed trial, on val, in the columns of its table."""
+"""Metrics of a completed trial, on val, in the columns of its table."""
 
 ENOUGH = 4  # completed trials before a share of the spread can be put down to a setting
 DIRECTION = {name: METRICS[name].direction for name in (*COUNTED, "AUPRC", "Violation", "Score", "DeferSoft")}
@@ -26,7 +26,7 @@ DIRECTION = {name: METRICS[name].direction for name in (*COUNTED, "AUPRC", "Viol
 def trials_frame(study: Study) -> pd.DataFrame:
     """One row a trial that ended or runs: trial, state, worker, within_budget, epochs, seconds, SHOWN, every setting.
 
-    Figures are NaN unless the trial was completed. Trials that were given back and queued again are left out.
+    Metrics are NaN unless the trial was completed. Trials that were given back and queued again are left out.
     """
     states = (TrialState.COMPLETE, TrialState.PRUNED, TrialState.RUNNING)
     rows = [_row(trial) for trial in study.get_trials(deepcopy=False, states=states)]
@@ -42,10 +42,10 @@ def history(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def front(trials: pd.DataFrame, score: str = "MCC", cost: str = "TotalCost") -> pd.DataFrame:
-    """Completed trials by two figures, and which of them no other beats in both: trial, the two, Score, on_front."""
+    """Completed trials by two metrics, and which of them no other beats in both: trial, the two, Score, on_front."""
     unknown = sorted({score, cost} - set(DIRECTION))
     if unknown:
-        raise UserError(f"figure: found {', '.join(unknown)}, expected some of {', '.join(DIRECTION)}")
+        raise UserError(f"metric: found {', '.join(unknown)}, expected some of {', '.join(DIRECTION)}")
     done = trials[trials["state"] == "complete"]
     up, down = (sign * DIRECTION[name] * done[name].to_numpy(float) for name, sign in ((score, 1), (cost, -1)))
     return done[["trial", score, cost, "Score"]].assign(on_front=on_front(up, down)).reset_index(drop=True)
@@ -91,7 +91,7 @@ def parallel(trials: pd.DataFrame) -> pd.DataFrame:
 
 
 def _row(trial: FrozenTrial) -> dict[str, object]:
-    figures = trial.user_attrs.get(FIGURES, {}) if trial.state == TrialState.COMPLETE else {}
+    metrics = trial.user_attrs.get(ON_VAL, {}) if trial.state == TrialState.COMPLETE else {}
     return {
         "trial": trial.number,
         "state": trial.state.name.lower(),
@@ -99,6 +99,6 @@ def _row(trial: FrozenTrial) -> dict[str, object]:
         "within_budget": within_budget(trial),
         "epochs": trial.last_step or 0,
         "seconds": trial.duration.total_seconds() if trial.duration else np.nan,
-        **{name: figures.get(name, np.nan) for name in SHOWN},
+        **{name: metrics.get(name, np.nan) for name in SHOWN},
         **trial.params,
     }

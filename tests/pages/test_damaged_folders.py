@@ -77,6 +77,23 @@ def test_a_run_with_a_damaged_file_gives_way_to_the_default_one(open_page, place
     assert DAMAGED_FILES[name][1] in warning.value
 
 
+def test_where_the_default_run_is_damaged_the_reason_takes_the_place_of_the_page(open_page, tmp_path, monkeypatch):
+    for name in ("studio", "ai"):
+        own_copy(tmp_path / name, name)
+    (tmp_path / "studio" / "weights.safetensors").unlink()
+    monkeypatch.setattr(store, "RUNS", tmp_path)
+    CACHE.clear()
+    page = open_page("about")
+    assert not page.exception
+    assert "MPD² (studio) is damaged" in page.error[0].value
+    assert "weights.safetensors is missing" in page.error[0].value
+    assert not page.title
+    page.selectbox(key="run").set_value("ai").run()
+    assert not page.error
+    assert page.title[0].value == "About"
+    CACHE.clear()
+
+
 def test_own_runs_lists_what_is_damaged_with_the_reason_and_deletes_it(open_page, place):
     page = open_page("retrain", lab="runs")
     assert not page.exception

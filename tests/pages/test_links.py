@@ -73,7 +73,7 @@ def test_a_link_to_what_is_not_there_says_so_until_something_else_is_chosen(open
     assert not page.exception
     assert [page.session_state[name] for name in ("run", "cohorts", "split")] == ["studio", ["refuge"], "test"]
     assert [warning.value for warning in page.warning] == [
-        "There is no run “nobody's” here; it may have been deleted. The pages show MPD² (studio) instead.",
+        "There is no run “nobody's” here; it may have been deleted. MPD² (studio) is shown instead.",
         "The link names the cohort “nowhere”, which is not shown here: that part of it is left out.",
         "The link names the split “train”, which is not shown here: that part of it is left out.",
     ]
@@ -81,6 +81,12 @@ def test_a_link_to_what_is_not_there_says_so_until_something_else_is_chosen(open
     assert len(page.warning) == 3
     page.selectbox(key="run").set_value("paper").run()
     assert not page.warning
+
+
+def test_a_link_shows_what_it_names_and_loads_nothing(open_page):
+    page = open_page("about", run="![x](https://example.org/x.png) <b>$a$")
+    assert "\\!\\[x\\]\\(https\\://example.org/x.png\\) \\<b\\>\\$a\\$" in page.warning[0].value
+    assert len(open_page("about", run="x" * 5000).warning[0].value) < 500
 
 
 @pytest.mark.parametrize("link", [{}, {"run": "paper", "cohorts": "refuge", "split": "val"}, {"cohorts": ""}])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import streamlit as st
 
 from mpd2.core.errors import EmptyCohort
@@ -11,6 +13,8 @@ from mpd2.studio.shell.scenario import DEFAULT_RUN, DEFAULT_SPLIT, SHOWN_SPLITS,
 
 RUN, SPLIT, COHORTS, SAVED, REFUSED = "run", "split", "cohorts", "saved_slices", "refused"
 """Keys of the session; the first three are names in the URL too."""
+
+LONGEST = 300  # characters of a link or of a reason that are shown
 
 
 def draw() -> None:
@@ -78,11 +82,14 @@ def open_page(key: str) -> Scenario:
 def _refused_run() -> list[str]:
     """Why the run that is asked for is not the active one; then the default run is."""
     asked = st.session_state.get(RUN, st.query_params.get(RUN, DEFAULT_RUN))
-    default = f"The pages show {store.run_title(DEFAULT_RUN)} instead."
+    default = f"{store.run_title(DEFAULT_RUN)} is shown instead."
     if asked not in store.run_names():
-        reason = f"There is no run “{asked}” here; it may have been deleted. {default}"
+        reason = f"There is no run “{_verbatim(asked)}” here; it may have been deleted. {default}"
     elif asked != DEFAULT_RUN and (damage := store.damage(asked)):
-        reason = f"The run {store.run_title(asked)} is damaged: {damage} {default} Own runs, on Retrain, can delete it."
+        run = _verbatim(store.run_title(asked))
+        reason = (
+            f"The run “{run}” is damaged. {default} It can be deleted on Retrain, under Own runs. {_verbatim(damage)}"
+        )
     else:
         return []
     st.session_state[RUN] = DEFAULT_RUN
@@ -94,12 +101,21 @@ def _refused_slice() -> list[str]:
     options = {COHORTS: {item.key for item in store.cohort().manifest.cohorts}, SPLIT: set(SHOWN_SPLITS)}
     words = {COHORTS: "cohort", SPLIT: "split"}
     return [
-        f"The link names the {words[key]} “{asked}”, which is not shown here: that part of it is left out."
+        f"The link names the {words[key]} “{_verbatim(asked)}”, which is not shown here: that part of it is left out."
         for key in (COHORTS, SPLIT)
         if key not in st.session_state
         for asked in st.query_params.get_all(key)
         if asked and asked not in options[key]
     ]
+
+
+def _verbatim(text: str) -> str:
+    """What a link or a folder says as Markdown that shows nothing else: no picture is loaded, no link is made.
+
+    >>> _verbatim("![x](http://a.b)")
+    '\\\\!\\\\[x\\\\]\\\\(http\\\\://a.b\\\\)'
+    """
+    return re.sub(r"([\\`*_{}\[\]()#!|<>~:$])", r"\\\1", text[:LONGEST])
 
 
 def _tell_refused() -> None:

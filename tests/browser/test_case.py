@@ -26,7 +26,7 @@ def test_the_decision_and_its_chart_are_above_the_fold_of_a_beamer(visit):
 
 
 def test_a_reader_takes_a_sheet_of_ones_own(visit):
-    page = visit("budget?split=val")
+    page = visit("budget?split=val&budget_topic=worklist")
     with page.expect_download() as download:
         page.get_by_role("button", name="A sheet for each reader (ZIP)").click()
     names = zipfile.ZipFile(Path(download.value.path())).namelist()

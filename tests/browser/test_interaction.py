@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 from pptx import Presentation
 from visits import settled, slice_of
 
-from mpd2.cli.bench.ui import ROOT
+from mpd2.cli.bench.ui import PATIENCE, ROOT
 from mpd2.core.manifest import load_manifest
 from mpd2.lab.uploads import example_table
 
@@ -60,8 +60,9 @@ def test_the_menu_keeps_the_run_and_the_slice_and_names_them_by_their_keys(visit
     said = parse_qs(urlsplit(page.url).query)
     assert said == {"split": ["val"], "run": ["paper"], "cohorts": ["chaksu"], "signal": ["structural"]}
     page.go_back()
-    page.go_back()
-    expect(page.get_by_role("heading", level=1, name="Readers", exact=True)).to_be_visible()
+    page.wait_for_url(lambda address: "signal" not in address)
+    settled(page).go_back()
+    expect(page.get_by_role("heading", level=1, name="Readers", exact=True)).to_be_visible(timeout=PATIENCE * 1000)
     page.close()
 
 

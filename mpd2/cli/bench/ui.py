@@ -22,13 +22,14 @@ from mpd2.cli.bench.watch import Moment, clicked, opened, watch
 from mpd2.cli.output import say
 from mpd2.core.errors import UserError
 from mpd2.core.files import ROOT
+from mpd2.studio.risk.texts import SIGNALS
 from mpd2.studio.shell.registry import DEFAULT, PAGES, PageEntry
 
 if TYPE_CHECKING:  # only this benchmark and the tests need a browser
     from playwright.sync_api import Browser, BrowserContext, Page
 
 PATIENCE = 120  # seconds, on a busy machine
-CHANGE = ("risk", "95 % bands")  # a page, and a switch on it that draws its chart anew
+CHANGE = ("risk", SIGNALS["structural"])  # a page, and a choice on its first screen that draws its chart anew
 MEASURES = fields(Moment)
 AT_REST = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 
@@ -157,8 +158,8 @@ def _visit(page: Page, server: Server, here: PageEntry, there: PageEntry) -> lis
     link = page.get_by_test_id("stSidebarNav").get_by_role("link", name=there.title)
     steps = [_open(page, server, here), Step("switch", there.key, clicked(link, there.title, PATIENCE))]
     if there.key == CHANGE[0]:
-        switch = page.get_by_label(CHANGE[1], exact=True)
-        steps.append(Step("change", there.key, clicked(switch, there.title, PATIENCE)))
+        choice = page.get_by_role("radio", name=CHANGE[1], exact=True)
+        steps.append(Step("change", there.key, clicked(choice, there.title, PATIENCE)))
     page.close()
     return steps
 

@@ -62,6 +62,6 @@ def _stored(folder: Path, trained: Run, cohort: Cohort) -> Decisions:
 
 
 def _applied(trained: Run, cohort: Cohort) -> Decisions:
-    from mpd2.methods.registry import decisions_of  # brings torch, which stored predictions do not need
+    from mpd2.methods.registry import decisions_of
 
     return decisions_of(trained, cohort)

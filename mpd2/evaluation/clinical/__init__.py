@@ -1,0 +1,1 @@
+"""What a clinic asks of the results: net benefit, calibration, subgroups, people."""

@@ -1,0 +1,95 @@
+"""Who costs least where: every ratio miss : false alarm against every level of readers' fees.
+
+In each cell all strategies decide by the cell's costs and the cases are only counted. Costs are told as false alarms: a
+total cost of 90 per 1,000 people is as bad as 90 false alarms, where a missed glaucoma counts as `ratio` of them and a
+reading as its fee over the cost of a false alarm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import product
+
+import numpy as np
+import pandas as pd
+
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.policy import Decisions
+from mpd2.evaluation.clinical.decision_curve import Strategy, weighed
+from mpd2.evaluation.intervals import percentiles
+from mpd2.evaluation.metrics import COUNTS, tally
+
+RATIOS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0, 14.0, 22.0, 33.0, 50.0)
+FEES = (0.0, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)  # times the fees of the table
+PEOPLE = 1000
+
+
+def winners(
+    cohort: Cohort,
+    costs: Costs,
+    strategies: Mapping[str, Strategy],
+    weights: Floats,
+    ratios: Sequence[float] = RATIOS,
+    fees: Sequence[float] = FEES,
+) -> pd.DataFrame:
+    """Total cost of 1,000 people in false alarms, of every strategy in every cell, mean over members.
+
+    Columns: ratio, fee (times the table's), method, title, value, low, high, more (than the cheapest strategy of the
+    cell, on the same resamples), more_low, more_high, winner, n.
+    """
+    parts = [
+        _cell(cohort, weighed(costs, ratio, fee), strategies, weights).assign(ratio=ratio, fee=fee)
+        for ratio, fee in product(ratios, fees)
+    ]
+    rows = pd.concat(parts, ignore_index=True)
+    return rows[["ratio", "fee", *rows.columns.drop(["ratio", "fee"])]].assign(n=len(cohort))
+
+
+def cells(rows: pd.DataFrame) -> pd.DataFrame:
+    """One row a cell of `winners`: who wins, over whom and by how much.
+
+    Columns: ratio, fee, method, title, value (of the winner), second (title of the next), margin, low, high,
+    beyond_chance (every other one's interval is above 0).
+    """
+    order = rows.sort_values(["ratio", "fee", "more", "winner"], ascending=[True, True, True, False], kind="stable")
+    grouped = order.groupby(["ratio", "fee"], sort=False)
+    first, second = grouped.nth(0).reset_index(drop=True), grouped.nth(1).reset_index(drop=True)
+    sure = grouped["more_low"].apply(lambda low: bool((low.iloc[1:] > 0).all())).to_numpy()
+    beside = {
+        "second": second["title"],
+        "margin": second["more"],
+        "low": second["more_low"],
+        "high": second["more_high"],
+    }
+    return first[["ratio", "fee", "method", "title", "value"]].assign(**beside, beyond_chance=sure)
+
+
+def chosen_on(title: str, val: Cohort, on_val: Mapping[str, Strategy], judged: Mapping[str, Strategy]) -> Strategy:
+    """The best of several strategies, which one by its total cost on val: `judged` are the same on the cases judged."""
+
+    def decide(costs: Costs) -> Decisions:
+        total = {name: float(_costs(val, strategy.decide(costs), costs).mean()) for name, strategy in on_val.items()}
+        return judged[min(total, key=total.__getitem__)].decide(costs)
+
+    return Strategy(title, decide)
+
+
+def _cell(cohort: Cohort, costs: Costs, strategies: Mapping[str, Strategy], weights: Floats) -> pd.DataFrame:
+    decided = (_costs(cohort, strategy.decide(costs), costs) for strategy in strategies.values())
+    cost = PEOPLE * np.stack([np.atleast_2d(part).mean(0) for part in decided])  # [S, N]
+    value, samples = cost.mean(-1), weights @ cost.T / len(cohort)  # [S], [R, S]
+    first = int(value.argmin())
+    (low, high), (more_low, more_high) = percentiles(samples), percentiles(samples - samples[:, [first]])
+    return pd.DataFrame({
+        "method": list(strategies), "title": [strategy.title for strategy in strategies.values()], "value": value,
+        "low": low, "high": high, "more": value - value[first], "more_low": more_low, "more_high": more_high,
+        "winner": np.arange(len(value)) == first,
+    })  # fmt: skip
+
+
+def _costs(cohort: Cohort, decisions: Decisions, costs: Costs) -> Floats:
+    """Total cost of every case in false alarms, [..., N]."""
+    cases = tally(cohort, decisions, costs).cases
+    return (cases[..., COUNTS.index("clinical")] + cases[..., COUNTS.index("fees")]) / costs.false_positive

@@ -35,11 +35,21 @@ class Expectations:
 
     glaucoma: Floats  # [N] P(glaucoma | state)
     wrong: Floats  # [N, 1 + M] probability that the AI's own answer, and each reader's, is wrong
+    says: Floats  # [N, 1 + M] probability that it is glaucoma; the AI's is known, 0 or 1
     cost: Floats  # [N, 1 + M] errors and fees if the case is kept, and if each reader is asked first; ∞ if unavailable
 
     def rows(self, index: np.ndarray) -> Expectations:
         """Those of the cases at `index`, positions or a boolean mask."""
-        return Expectations(self.glaucoma[index], self.wrong[index], self.cost[index])
+        return Expectations(self.glaucoma[index], self.wrong[index], self.says[index], self.cost[index])
+
+    def after(self, answer: int) -> Floats:
+        """P(glaucoma) once the AI's own answer, or each reader's, is known to be 0 or 1, [N, 1 + M]; else NaN.
+
+        Of the two joint errors, wrong = missed + alarmed and says = glaucoma − missed + alarmed.
+        """
+        missed = (self.wrong + self.glaucoma[:, None] - self.says) / 2
+        sick, all_such = (missed, 1 - self.says) if answer == 0 else (self.glaucoma[:, None] - missed, self.says)
+        return np.divide(sick, all_such, out=np.full(sick.shape, np.nan), where=all_such > 0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,7 +120,8 @@ def expectations(errors: ErrorRates, cohort: Cohort, costs: Costs) -> Expectatio
     wrong = errors.missed + errors.alarmed
     glaucoma = np.where(cohort.ai_label == 1, 1 - wrong[:, 0], wrong[:, 0])  # the AI misses it or raises an alarm
     possible = np.column_stack([np.ones(len(cohort), bool), cohort.available])
-    return Expectations(glaucoma, wrong, np.where(possible, expected_costs(errors, costs), np.inf))
+    says = glaucoma[:, None] - errors.missed + errors.alarmed
+    return Expectations(glaucoma, wrong, says, np.where(possible, expected_costs(errors, costs), np.inf))
 
 
 def levelled(values: Floats, means: Floats, scales: Floats) -> Floats:

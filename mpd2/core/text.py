@@ -84,6 +84,15 @@ def chance(probability: float) -> str:
     return "over 0.99" if probability > 0.99 else "under 0.01" if probability < 0.01 else decimal(probability, 2)
 
 
+def of_100(probability: float) -> str:
+    """How many of a hundred cases; never certain.
+
+    >>> of_100(0.41), of_100(0.0004), of_100(0.999)
+    ('41', 'under 1', 'over 99')
+    """
+    return "under 1" if probability < 0.005 else "over 99" if probability > 0.995 else f"{100 * probability:.0f}"
+
+
 def brief(value: float) -> str:
     """A number with as many digits as are worth reading, in plain text.
 

@@ -106,24 +106,32 @@ def actions_frame(policy: Policy, case: Cohort, rule: Rule, expected: Expectatio
     """One row an action of one case, the AI first: who, mean share, least and most of any member, votes, costs.
 
     `policy` is that of a population, [E, 1]; `expected` is of the one case. `wrong` is how likely the own answer of the
-    AI or of the reader is wrong; `expected_cost`, of keeping the case or of first asking the reader, is NaN for a
-    reader who is not available.
+    AI or of the reader is wrong, `says` how likely it is glaucoma, and `if_glaucoma` and `if_healthy` how likely
+    glaucoma is once it is known. `expected_cost`, of keeping the case or of first asking the reader, is NaN for a
+    reader who is not available. The `runner_up` is the reader who holds most beside whoever is chosen.
     """
     shares = policy.actions[:, 0]  # [E, 1 + M]
     manifest = case.manifest
-    chosen = np.arange(1 + case.readers) == choose(mean_policy(policy), rule)[0]
+    everybody = np.arange(1 + case.readers)
+    chosen = everybody == choose(mean_policy(policy), rule)[0]
+    other = np.append(False, case.available[0]) & ~chosen
+    second = np.lexsort((expected.cost[0], -shares.mean(0), ~other))[0]
     return pd.DataFrame({
         "action": ["ai", *manifest.columns],
         "who": ["AI", *(reader.name for reader in manifest.readers)],
         "share": shares.mean(0),
         "least": shares.min(0),
         "most": shares.max(0),
-        "votes": (choose(policy, rule) == np.arange(1 + case.readers)).sum(0),
+        "votes": (choose(policy, rule) == everybody).sum(0),
         "fee": [0.0, *costs.fees],
         "wrong": expected.wrong[0],
+        "says": expected.says[0],
+        "if_glaucoma": expected.after(1)[0],
+        "if_healthy": expected.after(0)[0],
         "expected_cost": np.where(np.isfinite(expected.cost[0]), expected.cost[0], np.nan),
         "available": [True, *case.available[0]],
         "chosen": chosen,
+        "runner_up": (everybody == second) & other,
     })  # fmt: skip
 
 

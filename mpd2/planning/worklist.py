@@ -15,6 +15,7 @@ from mpd2.core.cohort import ANSWERS, UNKNOWN, Cohort
 from mpd2.core.error_rates import Expectations
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Continuations, Policy, Rule, best_actions, choose, mean_policy
+from mpd2.core.text import of_100
 from mpd2.planning.plan import Plan
 from mpd2.planning.ranked_cases import RankedCases, rank_cases
 from mpd2.planning.roster_and_limits import Limits
@@ -144,25 +145,16 @@ def _weighed(ranked: RankedCases, action: Ints, expected: Expectations) -> _Weig
 
 
 def _reason(glaucoma: float, ai_wrong: float, name: str, wrong: float, gain: float, sent: bool, limited: str) -> str:
-    first = f"Of 100 such cases {_of_100(glaucoma)} are glaucoma; the AI's answer is wrong in {_of_100(ai_wrong)}"
+    first = f"Of 100 such cases {of_100(glaucoma)} are glaucoma; the AI's answer is wrong in {of_100(ai_wrong)}"
     if not name:
         return f"{first}. No reader can be asked."
-    first = f"{first}, that of {name} in {_of_100(wrong)}."
+    first = f"{first}, that of {name} in {of_100(wrong)}."
     if gain > 0:
         second = f"Asking {name} is expected to save {gain:.2f} after fees"
         return f"{first} {second}{'' if sent or limited else ', yet the run keeps it'}.{limited}"
     if sent:
         return f"{first} Asking {name} is expected to cost {-gain:.2f} more than it saves.{limited}"
     return f"{first} Asking is not expected to save its fee."
-
-
-def _of_100(probability: float) -> str:
-    """A count of 100 that never claims to be certain.
-
-    >>> _of_100(0.41), _of_100(0.0004), _of_100(0.999)
-    ('41', 'under 1', 'over 99')
-    """
-    return "under 1" if probability < 0.005 else "over 99" if probability > 0.995 else f"{100 * probability:.0f}"
 
 
 def _unless(empty: Bools, words: np.ndarray) -> pd.Series:

@@ -170,6 +170,9 @@ def test_actions_tell_shares_votes_and_costs_of_everybody(run: Run, small_cohort
     there = rows["available"].to_numpy()
     np.testing.assert_array_equal(rows["expected_cost"][there], expected.cost[0, there])
     np.testing.assert_array_equal(rows["wrong"], expected.wrong[0])
+    readers = rows[rows["available"] & (rows["action"] != "ai") & ~rows["chosen"]]
+    assert rows["runner_up"].sum() == 1
+    assert rows["share"][rows["runner_up"]].item() == readers["share"].max()
 
 
 def test_a_value_is_flagged_outside_its_cohort_and_beyond_all_training_cases(train: Cohort) -> None:

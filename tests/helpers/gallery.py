@@ -87,9 +87,9 @@ PLACES = pa.table({
 ACTIONS = pd.DataFrame({
     "action": ["first", "ai", "second", "third"], "who": ["Anna", "AI", "Ben", "Chi"], "share": [0.1, 0.2, 0.7, 0.0],
     "least": [0.05, 0.1, 0.6, 0.0], "most": [0.3, 0.25, 0.9, 0.0], "votes": [1, 2, 7, 0],
-    "wrong": [0.2, 0.3, 0.1, 0.4],
+    "wrong": [0.2, 0.3, 0.1, 0.4], "says": [0.5, 1.0, 0.4, 0.6], "fee": [0.1, 0.0, 0.2, 0.1],
     "expected_cost": [0.31, 0.42, 0.23, 0.54], "available": [True, True, True, False],
-    "chosen": [False, False, True, False],
+    "chosen": [False, False, True, False], "runner_up": [True, False, False, False],
 })  # fmt: skip
 ORIGINAL = ACTIONS.assign(share=[0.2, 0.4, 0.3, 0.1], available=True)
 RANGES = pd.DataFrame({

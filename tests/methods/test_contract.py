@@ -116,6 +116,11 @@ def test_what_is_expected_of_a_case_is_of_one_model_whatever_the_method(key: str
     assert expected.wrong.shape == expected.cost.shape == (len(SMALL), 1 + SMALL.readers)
     says_glaucoma = SMALL.ai_label == 1
     assert np.allclose(expected.wrong[:, 0], np.where(says_glaucoma, 1 - expected.glaucoma, expected.glaucoma))
+    assert np.allclose(expected.says[:, 0], SMALL.ai_label)
+    read = expected.says[:, 1:]
+    after = [expected.after(answer)[:, 1:] for answer in (0, 1)]
+    assert np.allclose((1 - read) * after[0] + read * after[1], expected.glaucoma[:, None])
+    assert np.allclose((1 - read) * after[0] + read * (1 - after[1]), expected.wrong[:, 1:])
     assert np.isfinite(expected.cost[:, 0]).all()
     assert np.array_equal(np.isfinite(expected.cost[:, 1:]), SMALL.available)
     own = expectations_of(fitted(key), SMALL, SMALL.manifest.default_costs(), None)

@@ -17,7 +17,9 @@ def actions() -> pd.DataFrame:
     return pd.DataFrame({
         "action": ["ai", "first", "second", "third"], "who": ["AI", "First", "Second", "Third"],
         "share": [0.1, 0.0, 0.3, 0.6], "least": 0.0, "most": 0.7, "votes": [0, 0, 3, 7], "wrong": 0.1,
+        "says": 0.4, "fee": [0.0, 0.1, 0.1, 0.1],
         "expected_cost": 0.2, "available": [True, False, True, True], "chosen": [False, False, False, True],
+        "runner_up": [False, False, True, False],
     })  # fmt: skip
 
 
@@ -35,6 +37,13 @@ def test_the_disc_is_drawn_round() -> None:
 def test_the_ai_comes_first_then_readers_by_share_and_nobody_who_is_absent(actions: pd.DataFrame) -> None:
     spec = figures.policy_bars(actions).to_dict()
     assert spec["layer"][0]["encoding"]["y"]["sort"] == ["AI", "Third", "Second"]
+
+
+def test_chosen_and_next_in_line_have_a_diamond_each(actions: pd.DataFrame) -> None:
+    spec = figures.policy_bars(actions).to_dict()
+    diamonds = [layer for layer in spec["layer"] if layer["mark"].get("shape") == "diamond"]
+    marked = [(layer["transform"][0]["filter"], layer["mark"]["filled"]) for layer in diamonds]
+    assert marked == [("datum.chosen", True), ("datum.runner_up", False)]
 
 
 def test_whoever_was_there_before_the_change_is_named_last(actions: pd.DataFrame) -> None:

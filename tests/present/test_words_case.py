@@ -73,3 +73,29 @@ def test_without_a_width_nothing_is_doubted(train: Cohort) -> None:
     widthless = replace(train, horizontal_cdr=np.full(len(train), np.nan))
     assert not words.doubtful_segmentation(explain.typical_case(train), train)
     assert not words.doubtful_segmentation(train.rows(np.array([0])), widthless)
+
+
+READERS = pd.DataFrame({
+    "action": ["ai", "a", "b"], "who": ["AI", "Anna", "Ben"], "share": [0.1, 0.6, 0.3],
+    "expected_cost": [0.5, 0.21, 0.24], "fee": [0.0, 0.18, 0.1], "wrong": [0.3, 0.09, 0.12], "says": [1.0, 0.37, 0.4],
+    "if_glaucoma": [0.4, 0.85, 0.8], "if_healthy": [0.1, 0.04, 0.05],
+    "chosen": [False, True, False], "runner_up": [False, False, True],
+})  # fmt: skip
+
+
+def test_the_reader_is_weighed_against_the_next_in_line() -> None:
+    told = words.why_this_reader(READERS)
+    assert told.startswith("Why Anna and not Ben: expected cost if asked first: Anna 0.21, of it 0.18 as fee")
+    assert "wrong in 9 of 100 such cases; Ben 0.24, of it 0.10 as fee, wrong in 12 of 100" in told
+    assert told.endswith("Anna calls 37 glaucoma; 85 in 100 of those are, and 4 in 100 of the others.")
+    assert "all the same" not in told
+
+
+def test_a_run_that_prefers_a_dearer_reader_is_told_to() -> None:
+    told = words.why_this_reader(READERS.assign(expected_cost=[0.5, 0.27, 0.24]))
+    assert "The run prefers Anna all the same, with 60\N{NO-BREAK SPACE}% of its decision against 30" in told
+
+
+def test_without_another_reader_nobody_is_weighed_and_a_kept_case_has_no_reader_to_tell_of() -> None:
+    assert "no other reader can be asked" in words.why_this_reader(READERS.assign(runner_up=False))
+    assert words.why_this_reader(READERS.assign(chosen=[True, False, False])) == ""

@@ -117,10 +117,11 @@ class Plus:
         alarm, miss = costs.false_positive * healthy, costs.false_negative * sick
         now = np.where(outlook.kept == CHEAPER, np.minimum(alarm, miss), np.where(outlook.kept == 1, alarm, miss))
         gains = first_gain(outlook, costs, _options(run).limit)
-        readers = healthy[:, None] * outlook.answers[..., 0] + sick[:, None] * (1 - outlook.answers[..., 1])  # [N, M]
+        alarmed, found = healthy[:, None] * outlook.answers[..., 0], sick[:, None] * outlook.answers[..., 1]  # [N, M]
         ai = np.where(cohort.ai_label == 1, healthy, sick)
         cost = now[:, None] - np.column_stack([np.zeros(len(cohort)), gains])
-        return Expectations(outlook.prior, np.column_stack([ai, readers]), cost)
+        wrong = np.column_stack([ai, alarmed + sick[:, None] - found])
+        return Expectations(outlook.prior, wrong, np.column_stack([cohort.ai_label, alarmed + found]), cost)
 
 
 def outlook_of(run: Run, cohort: Cohort) -> Outlook:

@@ -57,7 +57,7 @@ def eye(outline: pd.DataFrame) -> AltairChart:
 
 @drawn_once
 def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> AltairChart:
-    """How much of the decision the AI and each available reader hold.
+    """How much of the decision the AI and each available reader hold; a full diamond: chosen, an open one: next.
 
     `actions` is `explain.actions_frame`; with `original`, its shares are marked by a tick, and whoever was available
     there alone is named in grey.
@@ -88,15 +88,20 @@ def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> 
             alt.Tooltip("most:Q", format=".1%", title="most of any model"),
             alt.Tooltip("votes:Q", title="models that would choose it"),
             alt.Tooltip("expected_cost:Q", format=".3f", title="expected cost"),
+            alt.Tooltip("fee:Q", format=".2f", title="of it the fee"),
             alt.Tooltip("wrong:Q", format=".1%", title="own answer expected to be wrong"),
+            alt.Tooltip("says:Q", format=".1%", title="expected to say glaucoma"),
         ],
     )
     spread = base.transform_filter("datum.available").mark_rule(color=OTHER.colour, strokeWidth=1.5)
     text = base.mark_text(align="left", dx=6, fontSize=11).encode(x="most:Q", text="text:N")
-    chosen = base.transform_filter("datum.chosen").mark_point(
-        filled=True, shape=ROUTER.shape, color=ROUTER.colour, size=110, opacity=1
-    )
-    layers = [bars, spread.encode(x="least:Q", x2="most:Q"), chosen.encode(x=alt.datum(0)), text]
+    ranks = [
+        base.transform_filter(f"datum.{rank}")
+        .mark_point(filled=filled, shape=ROUTER.shape, color=ROUTER.colour, size=110, opacity=1, strokeWidth=2)
+        .encode(x=alt.datum(0))
+        for rank, filled in (("chosen", True), ("runner_up", False))
+    ]
+    layers = [bars, spread.encode(x="least:Q", x2="most:Q"), *ranks, text]
     if original is not None:
         before = alt.Chart(original).mark_tick(color=OTHER.colour, thickness=3, height=18)
         layers.insert(1, before.encode(y=who, x="share:Q"))

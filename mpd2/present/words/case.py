@@ -8,7 +8,7 @@ import pandas as pd
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import ANSWERS, Cohort
 from mpd2.core.policy import Decisions
-from mpd2.core.text import chance, percent
+from mpd2.core.text import chance, decimal, of_100, percent
 from mpd2.training.anatomy import structural_risk
 
 SURE, FAIR = 0.9, 0.7  # least probability the AI gives its own answer
@@ -39,6 +39,23 @@ def headline(case: Cohort, actions: pd.DataFrame, decisions: Decisions) -> str:
     return f"Keep it: {ANSWERS[label]}" + ("" if label == case.ai_label[0] else ", against the AI's answer")
 
 
+def why_this_reader(actions: pd.DataFrame) -> str:
+    """Why whoever is asked and not the next in line, and what that reader is expected to say; empty for a kept case."""
+    chosen, others = actions[actions["chosen"]].iloc[0], actions[actions["runner_up"]]
+    if chosen["action"] == "ai":
+        return ""
+    name, said = chosen["who"], _expected_answer(chosen)
+    if others.empty:
+        return f"Why {name}: no other reader can be asked. {said}"
+    other = others.iloc[0]
+    costs = [f"{row['who']} {decimal(row['expected_cost'], 2)}, of it {decimal(row['fee'], 2)} as fee, wrong in "
+             f"{of_100(row['wrong'])} of 100 such cases" for row in (chosen, other)]  # fmt: skip
+    dearer = chosen["expected_cost"] > other["expected_cost"]
+    shares = f"{percent(chosen['share'], 0)} of its decision against {percent(other['share'], 0)}"
+    still = f" The run prefers {name} all the same, with {shares}." if dearer else ""
+    return f"Why {name} and not {other['who']}: expected cost if asked first: {costs[0]}; {costs[1]}.{still} {said}"
+
+
 def agreement(votes: int, members: int) -> str:
     """How many models of a run would do the same alone.
 
@@ -48,6 +65,15 @@ def agreement(votes: int, members: int) -> str:
     if members == 1:
         return "one model decides"
     return f"all {members} models agree" if votes == members else f"{votes} of {members} models agree"
+
+
+def _expected_answer(reader: pd.Series) -> str:
+    """What a reader is likely to say, and what that would make of the case."""
+    found, missed = (of_100(reader[name]) for name in ("if_glaucoma", "if_healthy"))
+    return (
+        f"Of 100 such cases {reader['who']} calls {of_100(reader['says'])} glaucoma; {found} in 100 of those are, and "
+        f"{missed} in 100 of the others."
+    )
 
 
 def _answer(case: Cohort, anatomy: Floats) -> str:

@@ -69,14 +69,16 @@ def policy(facts: Facts) -> None:
         key="policy",
         alt_text=f"Share of the decision of the AI and every reader; {chosen['who']} is chosen with "
         f"{percent(chosen['share'], 0)}",
-        note=f"Mean of {facts.members} models; thin lines: least and most of any; diamond: chosen."
-        + (f" {absent} readers are not available." if absent else ""),
+        note=f"Mean of {facts.members} models; thin lines: least and most of any; full diamond: chosen; open: the "
+        "reader next in line." + (f" {absent} readers are not available." if absent else ""),
     )
 
 
 def story(facts: Facts) -> None:
     """The case in words."""
     st.markdown(words.story(facts.case, facts.reason, store.train(), store.anatomy()))
+    if facts.sent:
+        st.markdown(words.why_this_reader(facts.actions))
     entry = facts.case.manifest.cohorts[facts.case.source[0]]
     st.caption(f"Case {facts.id}, {entry.name}, {facts.case.split[0]}. Its readings are {entry.readings}.")
     if words.doubtful_segmentation(facts.case, store.train()):

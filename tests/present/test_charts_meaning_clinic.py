@@ -125,8 +125,8 @@ def test_the_policy_shows_each_share_its_spread_and_who_is_chosen():
     before = panel.values(panel.of("rect", 1))
     assert before == near(ORIGINAL.set_index("who")["share"].to_dict())
     chosen, second = panel.of("symbol")
-    assert (panel.upright.name(chosen.y), chosen.colour, chosen.shape, chosen.hollow) == ("Ben", *ROUTER, False)
-    assert (panel.upright.name(second.y), second.colour, second.shape, second.hollow) == ("Anna", *ROUTER, True)
+    assert (panel.upright.name(chosen.y), chosen.colour, chosen.shape, chosen.is_hollow) == ("Ben", *ROUTER, False)
+    assert (panel.upright.name(second.y), second.colour, second.shape, second.is_hollow) == ("Anna", *ROUTER, True)
     words = {panel.upright.name(word.y - 4): word.text for word in panel.of("text")}
     assert words == {"AI": f"{percent(0.2, 0)}, cost 0.42", "Ben": f"{percent(0.7, 0)}, cost 0.23",
                      "Anna": f"{percent(0.1, 0)}, cost 0.31", "Chi": "not available"}  # fmt: skip

@@ -17,7 +17,8 @@ from mpd2.core.policy import NOBODY, choose, route
 from mpd2.core.runs import Run, load_continuations, load_predictions, load_run, save_run
 from mpd2.evaluation.metrics import evaluate
 from mpd2.methods.plus.asking import CHEAPER, decide
-from mpd2.methods.plus.method import Plus, bootstraps, outlook_of
+from mpd2.methods.plus.method import Plus, outlook_of
+from mpd2.methods.plus.posterior import bootstraps
 from mpd2.methods.registry import continuations_of, decisions_of, policy_of
 
 SEEDS = (42, 43)

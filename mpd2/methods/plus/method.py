@@ -14,12 +14,10 @@ from dataclasses import asdict, dataclass
 import numpy as np
 import pandas as pd
 
-from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import Expectations
 from mpd2.core.policy import Continuations, Decisions, Policy
-from mpd2.core.rng import Stream, stream
 from mpd2.core.runs import Run
 from mpd2.methods.common import SHARPNESS, learning_splits, member_settings, per_member
 from mpd2.methods.plus.answers import fit_answers, predict_answers
@@ -32,9 +30,16 @@ from mpd2.methods.plus.asking import (
     decide,
     first_gain,
 )
-from mpd2.methods.plus.posterior import Scaler, fit_posterior, fit_scaler, predict_posterior
-
-COHORTS = "cohorts"  # the note of a run that says which cohorts have a part of their own
+from mpd2.methods.plus.posterior import (
+    COHORTS,
+    DRAWS,
+    bootstraps,
+    fit_posterior,
+    fit_scaler,
+    posterior_arrays,
+    posterior_of,
+    scaler_of,
+)
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class Plus:
     fuse: bool = True  # whether the posterior has the last word, or the reader heard last
     recalibrate: bool = True  # whether the posterior or the AI's own threshold labels a case nobody is asked about
     by_cohort: bool = True  # whether glaucoma and readers may be otherwise in one cohort than in another
-    draws: int = 16  # bootstraps of the training cases behind a member
+    draws: int = DRAWS
     key: str = "mpd2-plus"
     name: str = "MPD²+"
 
@@ -64,16 +69,14 @@ class Plus:
         weights = bootstraps(seeds, self.draws, len(train))  # [N, E · B]
         posterior = fit_posterior(train, scaler, weights)  # [E · B, 7 G + 28]
         readers = np.stack([pooled.readers for pooled in fit_answers(train, scaler, weights)], axis=1)
-        shape = (len(seeds), self.draws)
+        readers = readers.reshape(len(seeds), self.draws, *readers.shape[1:])  # [E, B, 2, M, 7 G + 7]
         return Run(
             method=self.key,
             settings=settings,
             arrays={
-                "state.mean": per_member(seeds, scaler.means),
-                "state.scale": per_member(seeds, scaler.scales),
+                **posterior_arrays(seeds, scaler, posterior),
                 "prevalence": per_member(seeds, np.array([(train.truth == 1).mean()])),
-                "posterior": posterior.reshape(*shape, -1).astype(np.float32),
-                "readers": readers.reshape(*shape, *readers.shape[1:]).astype(np.float32),  # [E, B, 2, M, 7 G + 7]
+                "readers": readers.astype(np.float32),
             },
             rule="joint",
             costs=costs,
@@ -126,22 +129,14 @@ class Plus:
 
 def outlook_of(run: Run, cohort: Cohort) -> Outlook:
     """What every member of a run believes of every case, [E, N]."""
-    means, scales = (run.arrays[f"state.{part}"][0] for part in ("mean", "scale"))
-    options, scaler = _options(run), Scaler(means, scales, tuple(run.notes[COHORTS]))
+    options = _options(run)
     return Outlook(
-        prior=predict_posterior(run.arrays["posterior"], scaler, cohort),
-        answers=predict_answers(run.arrays["readers"], scaler, cohort),
+        prior=posterior_of(run, cohort),
+        answers=predict_answers(run.arrays["readers"], scaler_of(run), cohort),
         available=cohort.available,
         kept=np.full(len(cohort), CHEAPER) if options.recalibrate else cohort.ai_label,
         fuse=options.fuse,
     )
-
-
-def bootstraps(seeds: Sequence[int], draws: int, cases: int) -> Floats:
-    """How often each case is drawn in each bootstrap of every member, [N, E · B]; members draw as if alone."""
-    even = np.full(cases, 1 / cases)
-    drawn = [stream(seed, Stream.BOOTSTRAP, draw).multinomial(cases, even) for seed in seeds for draw in range(draws)]
-    return np.array(drawn, float).T
 
 
 def _options(run: Run) -> Plus:

@@ -7,6 +7,7 @@ Forests, boosted trees, kernels and networks were no better on val; see ADR 0009
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,8 +17,13 @@ from mpd2.core.cohort import MEASURED, STATE, Cohort
 from mpd2.core.error_rates import levelled
 from mpd2.core.errors import EmptyCohort
 from mpd2.core.logistic import fit_logistic, sigmoid
+from mpd2.core.rng import Stream, stream
+from mpd2.core.runs import Run
+from mpd2.methods.common import per_member
 
 PENALTY = 5.0
+DRAWS = 16  # bootstraps of the training cases behind a member
+COHORTS = "cohorts"  # the note of a run that says which cohorts have a part of their own
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +77,33 @@ def predict_posterior(coefficients: np.ndarray, scaler: Scaler, cohort: Cohort) 
     A mean of probabilities is nearer to one half than the probability of a mean, as not knowing the model should be.
     """
     return np.asarray(sigmoid(coefficients.astype(float) @ scaler.quadratic(cohort).T).mean(-2))
+
+
+def bootstraps(seeds: Sequence[int], draws: int, cases: int) -> Floats:
+    """How often each case is drawn in each bootstrap of every member, [N, E · B]; members draw as if alone."""
+    even = np.full(cases, 1 / cases)
+    drawn = [stream(seed, Stream.BOOTSTRAP, draw).multinomial(cases, even) for seed in seeds for draw in range(draws)]
+    return np.array(drawn, float).T
+
+
+def posterior_arrays(seeds: Sequence[int], scaler: Scaler, coefficients: Floats) -> dict[str, np.ndarray]:
+    """What a run keeps of its posterior besides the scaler's cohorts, which are a note; `coefficients` [E · B, P]."""
+    return {
+        "state.mean": per_member(seeds, scaler.means),
+        "state.scale": per_member(seeds, scaler.scales),
+        "posterior": coefficients.reshape(len(seeds), -1, coefficients.shape[-1]).astype(np.float32),  # [E, B, P]
+    }
+
+
+def scaler_of(run: Run) -> Scaler:
+    """Where the training cases of a run lay."""
+    means, scales = (run.arrays[f"state.{part}"][0] for part in ("mean", "scale"))
+    return Scaler(means, scales, tuple(run.notes[COHORTS]))
+
+
+def posterior_of(run: Run, cohort: Cohort) -> Floats:
+    """P(glaucoma | state) by every member of a run, [E, N]."""
+    return predict_posterior(run.arrays["posterior"], scaler_of(run), cohort)
 
 
 def _measured(cohort: Cohort) -> Floats:

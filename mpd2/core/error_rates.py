@@ -69,11 +69,17 @@ class ErrorModel:
         if not (shaped and self.coefficients.shape[1] == features + 1 and finite and (self.scales > 0).all()):
             raise UserError("error model: found arrays that do not fit together; make the run anew")
 
-    def predict(self, cohort: Cohort) -> ErrorRates:
-        """The error probabilities of every action, whether or not a reader is available."""
+    def predict(self, cohort: Cohort, glaucoma: Floats | None = None) -> ErrorRates:
+        """The error probabilities of every action, whether or not a reader is available.
+
+        Under another model's P(`glaucoma` | state), [N], if given; how readers err given the truth stays the same.
+        """
         if len(self.coefficients) != 1 + 2 * cohort.readers:
             raise UserError(f"error model: made for {len(self.coefficients) // 2} readers, given {cohort.readers}")
-        return _joint(predict_logistic(self.coefficients, _features(cohort, self.means, self.scales)), cohort)
+        rates = predict_logistic(self.coefficients, _features(cohort, self.means, self.scales))
+        if glaucoma is not None:
+            rates[:, 0] = glaucoma
+        return _joint(rates, cohort)
 
 
 def fit_errors(cohort: Cohort, penalty: float = PENALTY) -> ErrorModel:

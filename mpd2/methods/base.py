@@ -41,14 +41,19 @@ class Method(Protocol):
 
 
 @runtime_checkable
-class AsksOn(Protocol):
-    """A method that goes on after the first answer: it may ask several readers, and end with a label none of them gave.
-
-    The policy is then only about whom it asks first.
-    """
+class Relabels(Protocol):
+    """A method that may end a case with another label than whoever it asked last, or the AI, gave."""
 
     def continuations(self, run: Run, cohort: Cohort) -> Continuations:
         """How every case ends, for every member, if nobody is asked and if each reader is asked first."""
+
+
+@runtime_checkable
+class AsksOn(Relabels, Protocol):
+    """A method that goes on after the first answer and may ask several readers.
+
+    The policy is then only about whom it asks first.
+    """
 
     def steps(self, run: Run, case: Cohort, costs: Costs) -> pd.DataFrame:
         """How one case is decided, all members together, a row a step; columns as `plus.asking.CHAIN`."""
@@ -63,6 +68,14 @@ class ExpectsCosts(Protocol):
 
     def expectations(self, run: Run, cohort: Cohort, costs: Costs) -> Expectations:
         """What is expected of every case, all members together."""
+
+
+@runtime_checkable
+class HasPosterior(Protocol):
+    """A method with a P(glaucoma) of its own, by which it labels what it keeps, and no model of readers."""
+
+    def glaucoma(self, run: Run, cohort: Cohort) -> Floats:
+        """P(glaucoma | state) by every member, [E, N]."""
 
 
 @runtime_checkable

@@ -10,6 +10,7 @@ import numpy as np
 from mpd2.core.arrays import Bools
 from mpd2.core.cohort import Cohort, learning_split
 from mpd2.core.errors import UserError
+from mpd2.core.policy import Policy
 
 SHARPNESS = 5.0  # log-odds a unit of cost: how soft a policy is that thinks in costs; it changes no choice
 CERTAIN = 1e9  # log-odds of what a method does in any case
@@ -35,3 +36,10 @@ def member_settings(seeds: Sequence[int], **shared: Any) -> tuple[dict[str, Any]
     if not seeds:
         raise UserError("a population needs at least one seed")
     return tuple({"seed": seed, **shared} for seed in seeds)
+
+
+def asks_nobody(members: int, cohort: Cohort) -> Policy:
+    """No deferral, [E, N]; whoever had to be asked would be any of the available alike."""
+    scores = np.full((members, len(cohort), 1 + cohort.readers), -CERTAIN)
+    scores[..., 0] = 0.0
+    return Policy.from_scores(scores, cohort.available)

@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import numpy as np
+
+from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import ErrorModel, Expectations, expectations
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Continuations, Decisions, Policy, route
 from mpd2.core.runs import Run
-from mpd2.methods.base import AsksOn, ExpectsCosts, Method
+from mpd2.methods.base import ExpectsCosts, HasPosterior, Method, Relabels
 from mpd2.methods.hemmer import Hemmer
 from mpd2.methods.keswani import Keswani
 from mpd2.methods.mao import Mao
 from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.narasimhan import Narasimhan
 from mpd2.methods.plus.method import Plus
+from mpd2.methods.recalibrated import Recalibrated, RecalibratedScore
 from mpd2.methods.simple import AiOnly, AlwaysDefer, BestReader, Oracle, RandomReader, Threshold
 from mpd2.methods.verma import Verma
 
@@ -22,6 +28,8 @@ _ALL: tuple[Method, ...] = (
     Mpd2(),
     Plus(),
     AiOnly(),
+    RecalibratedScore(),
+    Recalibrated(),
     Mao(),
     Mao(cost_aware=False),
     Narasimhan(),
@@ -54,7 +62,7 @@ def policy_of(run: Run, cohort: Cohort) -> Policy:
 def continuations_of(run: Run, cohort: Cohort) -> Continuations | None:
     """How every case ends under every member, [E, N]; none where whoever is asked has the last word."""
     method = method_of(run, cohort)
-    return method.continuations(run, cohort) if isinstance(method, AsksOn) else None
+    return method.continuations(run, cohort) if isinstance(method, Relabels) else None
 
 
 def decisions_of(run: Run, cohort: Cohort) -> Decisions:
@@ -65,12 +73,17 @@ def decisions_of(run: Run, cohort: Cohort) -> Decisions:
 def expectations_of(run: Run, cohort: Cohort, costs: Costs, errors: ErrorModel | None) -> Expectations | None:
     """What is expected of every case by the model that decides it: the method's own, else the run's error rates.
 
-    None where a method has no model of its own and the run keeps no error rates.
+    Where a method knows how likely glaucoma is but has no model of readers, how these err is from the error rates.
+    None where these are needed and the run keeps none.
     """
     method = method_of(run, cohort)
     if isinstance(method, ExpectsCosts):
         return method.expectations(run, cohort, costs)
-    return None if errors is None else expectations(errors.predict(cohort), cohort, costs)
+    if errors is None:
+        return None
+    if isinstance(method, HasPosterior):
+        return _by_posterior(method.glaucoma(run, cohort).mean(0), errors, cohort, costs)
+    return expectations(errors.predict(cohort), cohort, costs)
 
 
 def method_of(run: Run, cohort: Cohort | None = None) -> Method:
@@ -80,3 +93,10 @@ def method_of(run: Run, cohort: Cohort | None = None) -> Method:
     if cohort is not None:
         run.check_readers(cohort)
     return METHODS[run.method]
+
+
+def _by_posterior(glaucoma: Floats, errors: ErrorModel, cohort: Cohort, costs: Costs) -> Expectations:
+    """What is expected where glaucoma has these probabilities, [N]: a kept case has the cheaper error's label."""
+    expected = expectations(errors.predict(cohort, glaucoma), cohort, costs)
+    kept = np.minimum(costs.false_negative * glaucoma, costs.false_positive * (1 - glaucoma))
+    return replace(expected, cost=np.column_stack([kept, expected.cost[:, 1:]]))

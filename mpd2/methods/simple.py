@@ -14,7 +14,7 @@ from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Policy
 from mpd2.core.runs import Run
-from mpd2.methods.common import CERTAIN, SHARPNESS, heard, learning_splits, member_settings, per_member
+from mpd2.methods.common import CERTAIN, SHARPNESS, asks_nobody, heard, learning_splits, member_settings, per_member
 
 LEVELS = np.linspace(0, 1, 41)  # quantiles of a signal on val that are tried as its threshold
 
@@ -32,7 +32,7 @@ class AiOnly:
 
     def policy(self, run: Run, cohort: Cohort) -> Policy:
         """No deferral."""
-        return _policy(run, cohort, readers=-CERTAIN)
+        return asks_nobody(run.members, cohort)
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,7 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.table_file import load_cohort
 from mpd2.methods.learned import Learned
 from mpd2.methods.plus.method import Plus
+from mpd2.methods.recalibrated import Recalibrated
 from mpd2.study.catalogue import TABLES
 from mpd2.study.definition import ABLATIONS_RUN, CONTENDERS, Contender, Study, StudyPlan
 from mpd2.study.reproduce import StudyProgress, reproduce
@@ -43,7 +44,7 @@ def quick(contender: Contender) -> Contender:
     method = contender.method
     if isinstance(method, Learned):
         method = replace(method, net=replace(method.net, hidden=(8,), epochs=3))
-    if isinstance(method, Plus):
+    if isinstance(method, Plus | Recalibrated):
         method = replace(method, draws=2)
     return replace(contender, method=method)
 

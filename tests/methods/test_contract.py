@@ -18,10 +18,11 @@ from mpd2.core.policy import NOBODY, Policy, choose
 from mpd2.core.runs import Run, load_run, save_run
 from mpd2.evaluation.metrics import evaluate
 from mpd2.evaluation.published import published
-from mpd2.methods.base import AsksOn, ExpectsCosts, Explains, Method
+from mpd2.methods.base import ExpectsCosts, Explains, Method, Relabels
 from mpd2.methods.learned import Learned
 from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.plus.method import Plus
+from mpd2.methods.recalibrated import Recalibrated
 from mpd2.methods.registry import METHODS, NOT_DEPLOYABLE, decisions_of, expectations_of, policy_of
 from mpd2.training.config import PAPER
 from mpd2.training.population import fit_routers
@@ -44,7 +45,7 @@ def quick(key: str) -> Method:
         return replace(method, net=replace(method.net, epochs=3))
     if isinstance(method, Mpd2):
         return Mpd2(PAPER.but(network__width=8, training__epochs=2, training__learning_rate=0.01))
-    return replace(method, draws=2) if isinstance(method, Plus) else method
+    return replace(method, draws=2) if isinstance(method, Plus | Recalibrated) else method
 
 
 def fit(key: str, cohort: Cohort, seeds: tuple[int, ...] = SEEDS) -> Run:
@@ -103,7 +104,7 @@ def test_with_no_reader_available_no_method_asks_and_the_ai_decides(key: str) ->
     alone = SMALL.with_available(np.zeros(SMALL.readers, bool))
     decisions = decisions_of(fitted(key), alone)
     assert not decisions.deferred.any()
-    assert isinstance(METHODS[key], AsksOn) or (decisions.label == SMALL.ai_label).all()
+    assert isinstance(METHODS[key], Relabels) or (decisions.label == SMALL.ai_label).all()
     assert (policy_of(fitted(key), alone).defer == 0).all()
 
 

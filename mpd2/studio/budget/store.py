@@ -155,7 +155,8 @@ def sweep_texts(about: Scenario, start: DaySetting) -> dict[str, str] | None:
 
 def asks_on(about: Scenario, setting: DaySetting) -> bool:
     """Whether a case may have several readings."""
-    return ranked_for(about, setting).continuations is not None
+    continuations = ranked_for(about, setting).continuations
+    return continuations is not None and continuations.consulted.shape[-1] > 1
 
 
 def curve(about: Scenario, setting: DaySetting) -> pd.DataFrame:

@@ -20,7 +20,7 @@ from mpd2.core.errors import UserError
 from mpd2.core.policy import Continuations, Decisions, Policy, mean_policy
 from mpd2.core.runs import Run
 from mpd2.evaluation import explain
-from mpd2.methods.base import AsksOn, ExpectsCosts, Explains
+from mpd2.methods.base import AsksOn, ExpectsCosts, Explains, HasPosterior
 from mpd2.methods.registry import NOT_DEPLOYABLE, continuations_of, expectations_of, method_of, policy_of
 from mpd2.planning import worklist
 from mpd2.planning.day import DaySetting
@@ -88,6 +88,11 @@ class Facts:
     def own_model(self) -> bool:
         """Whether what is expected comes from the method itself, not from error rates beside it."""
         return isinstance(method_of(self.run), ExpectsCosts)
+
+    @property
+    def own_posterior(self) -> bool:
+        """Whether P(glaucoma) alone comes from the method itself, and readers' errors from the rates beside it."""
+        return isinstance(method_of(self.run), HasPosterior)
 
     @property
     def deployable(self) -> bool:

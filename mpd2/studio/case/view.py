@@ -18,13 +18,16 @@ EXPECTED_COST = (
     "The chance of a missed glaucoma and of a false alarm, each times its cost, plus the fees of whoever is asked. "
 )
 FROM_THE_RUN = "All of it comes from the run's own model, the one that decides."
+FROM_THE_POSTERIOR = (
+    "The chance of glaucoma is the run's own; how often readers err was learned from the training cases."
+)
 FROM_ERROR_RATES = "The chances are error rates of the AI and every reader, learned from the training cases."
 
 
 def decision(facts: Facts) -> None:
     """What is done, how many models agree, what it is expected to cost, and the final answer."""
     chosen, ai_cost = facts.chosen, float(facts.actions["expected_cost"].iloc[0])
-    helped = EXPECTED_COST + (FROM_THE_RUN if facts.own_model else FROM_ERROR_RATES)
+    helped = EXPECTED_COST + _source(facts)
     with st.container(border=True):
         st.subheader(words.headline(facts.case, facts.actions, facts.decisions), anchor=False)
         st.caption(f"{facts.title}: {words.agreement(int(chosen['votes']), facts.members)}")
@@ -102,6 +105,13 @@ def final_answer(facts: Facts) -> str:
     return f"{''.join(f'{each}. ' for each in heard)}Final answer: {ANSWERS[label]} ({verdict}).{paid}"
 
 
+def _source(facts: Facts) -> str:
+    if facts.own_model:
+        return FROM_THE_RUN
+    return FROM_THE_POSTERIOR if facts.own_posterior else FROM_ERROR_RATES
+
+
 def _of_glaucoma(facts: Facts) -> str:
-    source = "the run's own model" if facts.own_model else "a model learned from the training cases"
-    return f"By {source}, from all inputs. The AI's own probability is {chance(float(facts.case.ai_probability[0]))}."
+    own = facts.own_model or facts.own_posterior
+    source = "the run's own model" if own else "a model learned from the training cases, from all inputs"
+    return f"By {source}. The AI's own probability is {chance(float(facts.case.ai_probability[0]))}."

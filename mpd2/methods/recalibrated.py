@@ -1,0 +1,119 @@
+"""The AI with its threshold set anew: nobody is asked, and every case gets the label of the cheaper expected error.
+
+How likely glaucoma is comes from a logistic model of the training cases, of the AI's score alone or of all inputs. The
+second is the posterior of MPD²+ with everything as there, so that what MPD²+ does better is what its readers add.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.costs import Costs
+from mpd2.core.logistic import fit_logistic, sigmoid
+from mpd2.core.policy import NOBODY, Continuations, Policy
+from mpd2.core.runs import Run
+from mpd2.methods.common import asks_nobody, learning_splits, member_settings, per_member
+from mpd2.methods.plus.posterior import (
+    COHORTS,
+    DRAWS,
+    bootstraps,
+    fit_posterior,
+    fit_scaler,
+    posterior_arrays,
+    posterior_of,
+)
+
+PENALTY = 1.0  # on the slope of one score: felt only where there are few cases, or errors of one kind alone
+
+
+class _Relabelled(ABC):
+    """What both versions share: whatever says how likely glaucoma is, the costs of errors make a label of it."""
+
+    @abstractmethod
+    def glaucoma(self, run: Run, cohort: Cohort) -> Floats:
+        """P(glaucoma | state) by every member, [E, N]."""
+
+    def policy(self, run: Run, cohort: Cohort) -> Policy:
+        """No deferral."""
+        return asks_nobody(run.members, cohort)
+
+    def continuations(self, run: Run, cohort: Cohort) -> Continuations:
+        """The cheaper error's label if nobody is asked; a reader who is asked all the same has the last word."""
+        shape = (run.members, len(cohort), cohort.readers)
+        first = np.where(cohort.available, np.arange(cohort.readers), NOBODY)  # [N, M]
+        words = np.where(cohort.available, cohort.decisions, UNKNOWN)
+        return Continuations(
+            kept=run.costs.cheaper_label(self.glaucoma(run, cohort)),
+            label=np.broadcast_to(words, shape),
+            consulted=np.broadcast_to(first, shape)[..., None],
+        )
+
+
+@dataclass(frozen=True)
+class RecalibratedScore(_Relabelled):
+    """Logistic in the AI's log-odds alone (Platt scaling)."""
+
+    key: str = "recalibrated-score"
+    name: str = "Recalibrated AI, one score"
+
+    def fit(self, cohort: Cohort, costs: Costs, seeds: Sequence[int]) -> Run:
+        """Slope and intercept from train, the same for every seed."""
+        settings = member_settings(seeds)
+        train, _ = learning_splits(cohort)
+        truth = (train.truth == 1).astype(float)[:, None]
+        coefficients = fit_logistic(_log_odds(train)[:, None], truth, np.ones_like(truth), PENALTY)[0]  # [2]
+        return Run(
+            method=self.key,
+            settings=settings,
+            arrays={"coefficients": per_member(seeds, coefficients)},
+            rule="joint",
+            costs=costs,
+            readers=cohort.manifest.columns,
+            fingerprint=cohort.fingerprint,
+        )
+
+    def glaucoma(self, run: Run, cohort: Cohort) -> Floats:
+        """P(glaucoma | the AI's score) by every member, [E, N]."""
+        slope, intercept = run.arrays["coefficients"].T[..., None]  # [E, 1] each
+        return sigmoid(slope * _log_odds(cohort) + intercept)
+
+
+@dataclass(frozen=True)
+class Recalibrated(_Relabelled):
+    """Logistic in a quadratic of all inputs, with a part of its own for each cohort: the posterior of MPD²+."""
+
+    draws: int = DRAWS
+    key: str = "recalibrated"
+    name: str = "Recalibrated AI"
+
+    def fit(self, cohort: Cohort, costs: Costs, seeds: Sequence[int]) -> Run:
+        """The posterior of every member's bootstraps of train, all in one go."""
+        settings = member_settings(seeds, draws=self.draws)
+        train, _ = learning_splits(cohort)
+        scaler = fit_scaler(train)
+        posterior = fit_posterior(train, scaler, bootstraps(seeds, self.draws, len(train)))
+        return Run(
+            method=self.key,
+            settings=settings,
+            arrays=posterior_arrays(seeds, scaler, posterior),
+            rule="joint",
+            costs=costs,
+            readers=cohort.manifest.columns,
+            fingerprint=cohort.fingerprint,
+            notes={COHORTS: scaler.cohorts},
+        )
+
+    def glaucoma(self, run: Run, cohort: Cohort) -> Floats:
+        """P(glaucoma | state) by every member, [E, N]."""
+        return posterior_of(run, cohort)
+
+
+def _log_odds(cohort: Cohort) -> Floats:
+    """log p_ai / (1 − p_ai), [N], from the two scores: the probability itself may be rounded to 0 or 1."""
+    return cohort.column("logit_1") - cohort.column("logit_0")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import expit
 
 from mpd2.core.arrays import Floats
 from mpd2.core.errors import UserError
@@ -69,7 +70,7 @@ def predict_logistic(coefficients: np.ndarray, features: np.ndarray) -> Floats:
 
 def sigmoid(logits: np.ndarray) -> Floats:
     """1 / (1 + e^−x), without overflow."""
-    return np.exp(-np.logaddexp(0.0, -logits))
+    return np.asarray(expit(logits))
 
 
 def _with_intercept(features: np.ndarray) -> Floats:

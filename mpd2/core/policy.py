@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from scipy.special import expit
 
 from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import UNKNOWN, Cohort
@@ -13,6 +14,9 @@ from mpd2.core.cohort import UNKNOWN, Cohort
 Rule = Literal["joint", "staged"]
 RULES: tuple[Rule, ...] = ("joint", "staged")
 NOBODY = -1  # no reader consulted
+AI, RULE, READER = 0, 1, 2  # who decided a case
+DECIDERS = ("the AI's own word", "the rule against the AI", "a reader")
+"""In words, by position: the AI; a recalibrated rule that overrules the AI with nobody asked; one reader or several."""
 ROUNDING = 1e-7  # how far apart single precision can drive two equal actions
 LEAST = 1e-12  # a reader who is there can be asked, however little the policy thinks of it
 SURE = -float(np.log(ROUNDING))  # log-odds of a case about which a policy has no doubt
@@ -130,6 +134,15 @@ def preferences(policy: Policy, rule: Rule = "joint") -> Floats:
     return np.where(policy.available, odds[..., None] + np.log(shares / best[..., None]), -np.inf)
 
 
+def from_preferences(preference: Floats, available: Bools, rule: Rule = "joint") -> Policy:
+    """The policy with the given log-odds of asking each reader against keeping the AI, [..., N, M]."""
+    joint = Policy.from_scores(np.concatenate([np.zeros((*preference.shape[:-1], 1)), preference], axis=-1), available)
+    if rule == "joint":
+        return joint
+    best = np.where(available, preference, -np.inf).max(-1, initial=-np.inf)
+    return Policy(expit(best), joint.allocation, available)
+
+
 def choose(policy: Policy, rule: Rule = "joint") -> Ints:
     """The action of every case, [..., N]: 0 keeps the AI, j asks reader j − 1. Ties go to the AI."""
     return best_actions(preferences(policy, rule))
@@ -162,6 +175,12 @@ def route(
 ) -> Decisions:
     """Act on a policy: whoever is chosen decides, unless the method has continuations of its own."""
     return apply_actions(choose(policy, rule), cohort, continuations)
+
+
+def deciders(decisions: Decisions, cohort: Cohort) -> Ints:
+    """Who decided each case, [..., N]: READER if anybody was asked, RULE if the AI was overruled unread, else AI."""
+    unread = np.where(decisions.label == cohort.ai_label, AI, RULE)
+    return np.where(decisions.deferred, READER, unread)
 
 
 def _majority(labels: Ints) -> Ints:

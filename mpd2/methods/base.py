@@ -5,7 +5,7 @@ Whoever needs more than a policy asks whether a method can do it (`isinstance`),
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol, runtime_checkable
 
 import pandas as pd
@@ -14,7 +14,8 @@ from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import Expectations
-from mpd2.core.policy import Continuations, Policy
+from mpd2.core.operating_point import OperatingPoint
+from mpd2.core.policy import Continuations, Decisions, Policy
 from mpd2.core.runs import Run
 
 
@@ -60,6 +61,17 @@ class AsksOn(Relabels, Protocol):
 
     def most_readers(self, run: Run) -> int:
         """How many readers may be asked about a case."""
+
+
+@runtime_checkable
+class DecidesAnew(Protocol):
+    """A method that weighs costs only when it decides, so that other weights need no training."""
+
+    def at(self, run: Run, point: OperatingPoint) -> Run:
+        """The same run deciding at an operating point."""
+
+    def deciding(self, run: Run, cohort: Cohort) -> Callable[[OperatingPoint], Decisions]:
+        """What all members together do with the cases at any point, [N]; what no point changes is computed once."""
 
 
 @runtime_checkable

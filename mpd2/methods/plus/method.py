@@ -8,15 +8,17 @@ expected to save more than it costs. A member is the mean of several bootstraps 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
 
 import numpy as np
 import pandas as pd
 
+from mpd2.core.arrays import Ints
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import Expectations
+from mpd2.core.operating_point import OperatingPoint
 from mpd2.core.policy import Continuations, Decisions, Policy
 from mpd2.core.runs import Run
 from mpd2.methods.common import SHARPNESS, learning_splits, member_settings, per_member
@@ -40,6 +42,8 @@ from mpd2.methods.plus.posterior import (
     posterior_of,
     scaler_of,
 )
+
+CONFIDENT = "confident"  # the note that says from which probability on the AI is not overruled unread
 
 
 @dataclass(frozen=True)
@@ -96,6 +100,20 @@ class Plus:
         outlook = outlook_of(run, cohort)
         return decide(outlook, cohort.decisions, costs or run.costs, _options(run).limit)
 
+    def at(self, run: Run, point: OperatingPoint) -> Run:
+        """The same beliefs deciding by other costs, and by the AI's own word where it is too confident to overrule."""
+        return replace(run, costs=point.costs, notes={**run.notes, CONFIDENT: point.confident})
+
+    def deciding(self, run: Run, cohort: Cohort) -> Callable[[OperatingPoint], Decisions]:
+        """What the mean of all members' beliefs decides at any point, [N]."""
+        together, options = outlook_of(run, cohort).together(), _options(run)
+
+        def at(point: OperatingPoint) -> Decisions:
+            outlook = replace(together, kept=kept_labels(cohort, options.recalibrate, point.confident))
+            return decide(outlook, cohort.decisions, point.costs, options.limit)
+
+        return at
+
     def continuations(self, run: Run, cohort: Cohort) -> Continuations:
         """How every case ends, for every member, if nobody is asked and if each reader is asked first."""
         return continuations(outlook_of(run, cohort), cohort.decisions, run.costs, _options(run).limit)
@@ -134,9 +152,17 @@ def outlook_of(run: Run, cohort: Cohort) -> Outlook:
         prior=posterior_of(run, cohort),
         answers=predict_answers(run.arrays["readers"], scaler_of(run), cohort),
         available=cohort.available,
-        kept=np.full(len(cohort), CHEAPER) if options.recalibrate else cohort.ai_label,
+        kept=kept_labels(cohort, options.recalibrate, run.notes.get(CONFIDENT)),
         fuse=options.fuse,
     )
+
+
+def kept_labels(cohort: Cohort, recalibrate: bool, confident: float | None) -> Ints:
+    """The label of a case nobody is asked about, [N]: the AI's, or CHEAPER where the rule may overrule it unread."""
+    if not recalibrate:
+        return cohort.ai_label
+    certainty = np.maximum(cohort.ai_probability, 1 - cohort.ai_probability)
+    return np.where(certainty < (np.inf if confident is None else confident), CHEAPER, cohort.ai_label)
 
 
 def _options(run: Run) -> Plus:

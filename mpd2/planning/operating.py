@@ -1,0 +1,122 @@
+"""Any run at any operating point: a method that weighs costs when it decides does so anew, others are recosted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from mpd2.core.arrays import Ints
+from mpd2.core.cohort import Cohort
+from mpd2.core.error_rates import ErrorModel, ErrorRates
+from mpd2.core.operating_point import OperatingPoint
+from mpd2.core.policy import (
+    Continuations,
+    Decisions,
+    Policy,
+    decided_together,
+    from_preferences,
+    preferences,
+    route,
+)
+from mpd2.core.runs import Run
+from mpd2.methods.base import DecidesAnew
+from mpd2.methods.registry import continuations_of, method_of, policy_of
+from mpd2.planning.floors import Choice, Floor, choose_weight
+from mpd2.planning.recosting import exchange_rate, in_unit_of, savings
+
+PolicyFor = Callable[[Cohort], Policy]
+"""The policy a run was made for, [E, N], for any of its cases."""
+
+
+def as_fitted(run: Run, confident: float | None = None) -> OperatingPoint:
+    """The point a run was made for: the cheapest under its own costs."""
+    return OperatingPoint(run.costs, confident)
+
+
+def at_weight(run: Run, miss: float, confident: float | None = None, rates: tuple[float, ...] = ()) -> OperatingPoint:
+    """The point at which a miss has another weight, with everything else as it was."""
+    return OperatingPoint(replace(run.costs, false_negative=miss), confident, rates)
+
+
+def choose_point(
+    run: Run,
+    val: Cohort,
+    floor: Floor,
+    errors: ErrorModel | None,
+    confident: float | None = None,
+    own: PolicyFor | None = None,
+) -> tuple[OperatingPoint, Choice]:
+    """The operating point that keeps a floor on val, and how it was chosen; all members decide together.
+
+    `errors` is needed by methods that are recosted; `own` gives their policy for cases where it is stored.
+    """
+    own = own or partial(policy_of, run)
+    rates = exchange_rates(run, own, val, errors)
+    choice = choose_weight(floor, val, partial(labels_by_weight, run, errors, own, rates, confident), run.costs)
+    return at_weight(run, choice.weight, confident, rates), choice
+
+
+def labels_by_weight(
+    run: Run,
+    errors: ErrorModel | None,
+    own: PolicyFor,
+    rates: tuple[float, ...],
+    confident: float | None,
+    cohort: Cohort,
+) -> Callable[[float], Ints]:
+    """How the cases end at any weight of a miss when all members decide together, [N]."""
+    method = method_of(run, cohort)
+    if isinstance(method, DecidesAnew):
+        decide = method.deciding(run, cohort)
+        return lambda weight: decide(at_weight(run, weight, confident)).label
+    policy, continuations = own(cohort), continuations_of(run, cohort)
+
+    def labels(weight: float) -> Ints:
+        moved = policy_at(run, cohort, at_weight(run, weight, confident, rates), errors, policy)
+        return decided_together(moved, cohort, run.rule, continuations).label
+
+    return labels
+
+
+def policy_at(
+    run: Run, cohort: Cohort, point: OperatingPoint, errors: ErrorModel | None, own: Policy | None = None
+) -> Policy:
+    """The policy of every member at a point, [E, N]; `own` is the one the run was made for, where it is known."""
+    method = method_of(run, cohort)
+    if isinstance(method, DecidesAnew):
+        return policy_of(method.at(run, point), cohort)
+    own = policy_of(run, cohort) if own is None else own
+    if errors is None or point.costs == run.costs:
+        return own
+    return recosted_policy(own, run, errors.predict(cohort), point)
+
+
+def continuations_at(run: Run, cohort: Cohort, point: OperatingPoint) -> Continuations | None:
+    """How every case ends under every member at a point, [E, N]; none where whoever is asked has the last word."""
+    method = method_of(run, cohort)
+    return continuations_of(method.at(run, point) if isinstance(method, DecidesAnew) else run, cohort)
+
+
+def decisions_at(run: Run, cohort: Cohort, point: OperatingPoint, errors: ErrorModel | None) -> Decisions:
+    """What every member of a run does with every case at a point, [E, N]."""
+    return route(policy_at(run, cohort, point, errors), cohort, run.rule, continuations_at(run, cohort, point))
+
+
+def recosted_policy(policy: Policy, run: Run, errors: ErrorRates, point: OperatingPoint) -> Policy:
+    """A policy moved by what asking each reader saves more, or less, under the costs of the point, [E, N]."""
+    wanted = in_unit_of(run.costs, point.costs)
+    change = savings(errors, wanted) - savings(errors, run.costs)  # [N, M]
+    preference = preferences(policy, run.rule)  # [E, N, M]
+    moved = preference + np.array(point.rates)[:, None, None] * change
+    return from_preferences(moved, policy.available, run.rule)
+
+
+def exchange_rates(run: Run, own: PolicyFor, cohort: Cohort, errors: ErrorModel | None) -> tuple[float, ...]:
+    """What a unit of expected saving is worth to each member, in log-odds; none where a method decides anew."""
+    if errors is None or isinstance(method_of(run, cohort), DecidesAnew):
+        return ()
+    saving, preference = savings(errors.predict(cohort), run.costs), preferences(own(cohort), run.rule)
+    return tuple(exchange_rate(member, saving) for member in preference)

@@ -99,7 +99,7 @@ def test_without_a_sick_case_there_is_nothing_to_choose_by(val):
 
 @pytest.mark.parametrize("level", [0.8, 0.85, 0.9, 0.95, 0.975])
 def test_a_promise_is_broken_in_at_most_one_of_ten_draws(level):
-    """In a population with a known sensitivity at every weight, that of the promised weight is rarely below the floor."""
+    """Where the sensitivity at every weight is known, that of the promised weight is rarely below the floor."""
     random, grid = np.random.default_rng(5), weights_for(COSTS)[::-1]
     true_rate = 1 / (1 + np.exp(-np.log(grid) - 1))  # falls as a miss weighs less
     broken = 0

@@ -24,7 +24,7 @@ from mpd2.core.policy import (
 from mpd2.core.runs import load_errors, load_predictions, load_run
 from mpd2.methods.registry import METHODS, continuations_of, decisions_of, policy_of
 from mpd2.planning.floors import KEPT, Floor
-from mpd2.planning.operating import (
+from mpd2.study.operating import (
     as_fitted,
     at_weight,
     choose_point,

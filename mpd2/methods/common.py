@@ -13,6 +13,7 @@ from mpd2.core.errors import UserError
 from mpd2.core.policy import Policy
 
 SHARPNESS = 5.0  # log-odds a unit of cost: how soft a policy is that thinks in costs; it changes no choice
+CONFIDENT = "confident"  # the note of a run deciding where a confident AI is not overruled unread
 CERTAIN = 1e9  # log-odds of what a method does in any case
 
 
@@ -43,3 +44,10 @@ def asks_nobody(members: int, cohort: Cohort) -> Policy:
     scores = np.full((members, len(cohort), 1 + cohort.readers), -CERTAIN)
     scores[..., 0] = 0.0
     return Policy.from_scores(scores, cohort.available)
+
+
+def confident_ai(cohort: Cohort, threshold: float | None) -> Bools:
+    """Where the AI is too confident to be overruled with nobody asked, [N]; nowhere without a threshold."""
+    if threshold is None:
+        return np.zeros(len(cohort), bool)
+    return np.maximum(cohort.ai_probability, 1 - cohort.ai_probability) >= threshold

@@ -7,18 +7,19 @@ second is the posterior of MPD²+ with everything as there, so that what MPD²+ 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mpd2.core.arrays import Floats
+from mpd2.core.arrays import Floats, Ints
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.logistic import fit_logistic, sigmoid
-from mpd2.core.policy import NOBODY, Continuations, Policy
+from mpd2.core.operating_point import OperatingPoint
+from mpd2.core.policy import NOBODY, Continuations, Decisions, Policy
 from mpd2.core.runs import Run
-from mpd2.methods.common import asks_nobody, learning_splits, member_settings, per_member
+from mpd2.methods.common import CONFIDENT, asks_nobody, confident_ai, learning_splits, member_settings, per_member
 from mpd2.methods.plus.posterior import (
     COHORTS,
     DRAWS,
@@ -49,10 +50,19 @@ class _Relabelled(ABC):
         first = np.where(cohort.available, np.arange(cohort.readers), NOBODY)  # [N, M]
         words = np.where(cohort.available, cohort.decisions, UNKNOWN)
         return Continuations(
-            kept=run.costs.cheaper_label(self.glaucoma(run, cohort)),
+            kept=_labels(self.glaucoma(run, cohort), cohort, OperatingPoint(run.costs, run.notes.get(CONFIDENT))),
             label=np.broadcast_to(words, shape),
             consulted=np.broadcast_to(first, shape)[..., None],
         )
+
+    def at(self, run: Run, point: OperatingPoint) -> Run:
+        """The same probabilities under other costs of errors."""
+        return replace(run, costs=point.costs, notes={**run.notes, CONFIDENT: point.confident})
+
+    def deciding(self, run: Run, cohort: Cohort) -> Callable[[OperatingPoint], Decisions]:
+        """What the mean of all members' probabilities decides at any point, [N]."""
+        glaucoma, nobody = self.glaucoma(run, cohort).mean(0), np.full((len(cohort), 1), NOBODY)
+        return lambda point: Decisions(nobody, _labels(glaucoma, cohort, point))
 
 
 @dataclass(frozen=True)
@@ -112,6 +122,11 @@ class Recalibrated(_Relabelled):
     def glaucoma(self, run: Run, cohort: Cohort) -> Floats:
         """P(glaucoma | state) by every member, [E, N]."""
         return posterior_of(run, cohort)
+
+
+def _labels(glaucoma: Floats, cohort: Cohort, point: OperatingPoint) -> Ints:
+    """The label of the cheaper expected error, [..., N], but the AI's own where it is too confident to be overruled."""
+    return np.where(confident_ai(cohort, point.confident), cohort.ai_label, point.costs.cheaper_label(glaucoma))
 
 
 def _log_odds(cohort: Cohort) -> Floats:

@@ -21,7 +21,7 @@ from mpd2.core.error_rates import Expectations
 from mpd2.core.operating_point import OperatingPoint
 from mpd2.core.policy import Continuations, Decisions, Policy
 from mpd2.core.runs import Run
-from mpd2.methods.common import SHARPNESS, learning_splits, member_settings, per_member
+from mpd2.methods.common import CONFIDENT, SHARPNESS, confident_ai, learning_splits, member_settings, per_member
 from mpd2.methods.plus.answers import fit_answers, predict_answers
 from mpd2.methods.plus.asking import (
     CHEAPER,
@@ -42,8 +42,6 @@ from mpd2.methods.plus.posterior import (
     posterior_of,
     scaler_of,
 )
-
-CONFIDENT = "confident"  # the note that says from which probability on the AI is not overruled unread
 
 
 @dataclass(frozen=True)
@@ -159,10 +157,7 @@ def outlook_of(run: Run, cohort: Cohort) -> Outlook:
 
 def kept_labels(cohort: Cohort, recalibrate: bool, confident: float | None) -> Ints:
     """The label of a case nobody is asked about, [N]: the AI's, or CHEAPER where the rule may overrule it unread."""
-    if not recalibrate:
-        return cohort.ai_label
-    certainty = np.maximum(cohort.ai_probability, 1 - cohort.ai_probability)
-    return np.where(certainty < (np.inf if confident is None else confident), CHEAPER, cohort.ai_label)
+    return np.where(confident_ai(cohort, confident), cohort.ai_label, CHEAPER) if recalibrate else cohort.ai_label
 
 
 def _options(run: Run) -> Plus:

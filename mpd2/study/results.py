@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,18 +11,28 @@ from scipy import stats
 
 from mpd2.core.manifest import Manifest
 from mpd2.core.text import brief, listed
-from mpd2.evaluation.intervals import LEVEL, RESAMPLES, TAILS, Estimate
+from mpd2.evaluation.intervals import LEVEL, RESAMPLES, TAILS
 from mpd2.evaluation.metrics import BEST_ORACLE
 from mpd2.study.claims import FAILS, HARDLY, HOLDS, OF_ROUTERS, OF_THE_OBJECTIVE, RATHER
 from mpd2.study.definition import PAPER_RUN, ROUTERS
 from mpd2.study.moved_budgets import live_words
 from mpd2.study.plus_ablation import ABOUT as ABOUT_VARIANTS
 from mpd2.study.readable_tables import Rows, cell, view
+from mpd2.study.reproduction import (
+    LAST_DIGIT,
+    LIKELY,
+    REASONS,
+    SAME,
+    SHOWN,
+    UNKNOWN,
+    cells,
+    furthest,
+    one_run,
+    reproduction,
+)
 from mpd2.study.sentences import ASSUMPTION, guarantee_words, resplit_words, transfer_words
 from mpd2.study.tables import StudyTables
 
-LAST_DIGIT = 0.0006  # what printing three decimals can hide
-PAPER_SEEDS = 10  # behind each mean the paper prints
 FURTHEST = 3  # departures named for a method
 Z = float(stats.norm.ppf(TAILS[1]))
 
@@ -100,6 +111,8 @@ def results(frames: Mapping[str, pd.DataFrame], manifest: Manifest) -> str:
         *_claims(tables),
         "## One run or ten?",
         *_one_or_ten(tables),
+        "## Ours beside the paper's, number by number",
+        *_beside_the_paper(tables),
     ]
     for name, heading in SECTIONS.items():
         parts += [f"## {heading}", *([NOTES[name]] if name in NOTES else []), markdown(view(name, tables))]
@@ -192,7 +205,7 @@ def _one_or_ten(tables: StudyTables) -> list[str]:
         rows.append([metric, cell(ours), brief(ours.published), brief(mean)])
         nearer += [metric] if abs(ours.value - mean) < abs(ours.value - ours.published) else []
     ours = tables.of("overall", metric="TotalCost")[PAPER_RUN]
-    reach = _one_run(ours, tables.seeds)
+    reach = one_run(ours.sd, tables.seeds)
     where = "below" if ours.published < ours.value - reach else "above" if ours.published > ours.value + reach else "in"
     return [
         "The paper's main table shows one run of its router; the full objective of its ablations, which is the same "
@@ -221,39 +234,57 @@ def _ours(tables: StudyTables) -> str:
 
 def agreement(tables: StudyTables, table: str) -> str:
     """How many numbers of a table are the printed ones, as far as seeds can tell, and where the others are."""
-    rows = tables[table].dropna(subset=["published"])
-    counts: dict[str, list[bool]] = {}
-    apart: dict[str, list[tuple[float, str]]] = {}
-    for row in rows.to_dict("records"):
-        ours = Estimate(row["value"], row["low"], row["high"], row["sd"], row["published"])
-        if np.isnan(ours.value):
-            continue
-        same = abs(ours.value - ours.published) <= LAST_DIGIT + _allowance(ours, row["published_sd"], tables.seeds)
-        counts.setdefault(row["title"], []).append(same)
-        if not same:
-            where = f" in {tables.cohorts[row['cohort']]}" if row["cohort"] in tables.cohorts else ""
-            share = abs(ours.value - ours.published) / max(abs(ours.published), LAST_DIGIT)
-            pair = f"{row['metric']}{where} {brief(ours.value)} against {brief(ours.published)}"
-            apart.setdefault(row["title"], []).append((share, pair))
-    if not counts:
+    rows = cells(tables, table)
+    if rows.empty:
         return "The paper prints none of these figures."
-    alike, all_of = sum(map(sum, counts.values())), sum(map(len, counts.values()))
-    counted = f"Of {all_of} figures the paper prints, ours agree in {alike}, as far as the spread over seeds can tell."
-    parts = []
-    for title, departures in apart.items():
-        furthest = [words for _, words in sorted(departures, reverse=True)[:FURTHEST]]
-        parts.append(f"{title}: {sum(counts[title])} of {len(counts[title])} agree; furthest apart {listed(furthest)}.")
-    return " ".join([counted, *parts])
+    parts = [
+        f"Of {len(rows)} figures the paper prints, ours agree in {rows['by_seeds'].sum()}, as far as the spread over "
+        "seeds can tell."
+    ]
+    share = rows["difference"].abs() / rows["published"].abs().clip(lower=LAST_DIGIT)
+    for title, own in rows.assign(share=share).groupby("title", sort=False):
+        apart = own[~own["by_seeds"]].sort_values("share", ascending=False).to_dict("records")[:FURTHEST]
+        words = [f"{_where(row, tables)} {brief(row['value'])} against {brief(row['published'])}" for row in apart]
+        if words:
+            parts.append(f"{title}: {own['by_seeds'].sum()} of {len(own)} agree; furthest apart {listed(words)}.")
+    return " ".join(parts)
 
 
-def _allowance(ours: Estimate, published_sd: float, seeds: int) -> float:
-    """How far a printed number may be from ours by the luck of seeds: that of one run, or a mean of several."""
-    if np.isnan(published_sd):
-        return _one_run(ours, seeds)
-    spread = np.sqrt(np.nan_to_num(ours.sd) ** 2 / seeds + published_sd**2 / PAPER_SEEDS)
-    return float(stats.t.ppf(TAILS[1], seeds + PAPER_SEEDS - 2) * spread)
+def _beside_the_paper(tables: StudyTables) -> list[str]:
+    """What became of every number the paper prints, in counts, with the reasons and the largest differences."""
+    rows = reproduction(tables)
+    known = rows["reason"].map(lambda name: REASONS[name].known).where(rows["reason"] != SAME.name, SAME.name)
+    kinds = (SAME.name, SHOWN, LIKELY, UNKNOWN)
+    heads = [
+        "table",
+        "numbers",
+        "in our interval",
+        SAME.name,
+        *(f"reason {kind}" for kind in kinds[1:]),
+        "furthest apart",
+    ]
+    body = []
+    for row in furthest(rows).to_dict("records"):
+        own = rows["table"] == row["table"]
+        far = f"{row['title']}, {_where(row, tables)}: {brief(row['value'])} against {brief(row['published'])}"
+        parts = [own, own & rows["inside"], *(own & (known == kind) for kind in kinds)]
+        body.append([row["table"], *(str(part.sum()) for part in parts), f"{far} ({row['reason']})"])
+    counts = rows["reason"].value_counts()
+    named = [
+        f"*{reason.name}* ({reason.known}): {reason.words} In {counts[reason.name]} numbers."
+        for reason in REASONS.values()
+        if reason.name in counts
+    ]
+    return [
+        f"Of {len(rows)} numbers the paper prints, {rows['inside'].sum()} lie in our interval and "
+        f"{(known == SAME.name).sum()} are ours as far as printing can tell. For {(known == UNKNOWN).sum()} the reason "
+        "of the difference is not known. *Shown* is a reason that numbers of the two prove, *likely* one whose effect "
+        "was not measured. Each cell, with its reason, is on the About page.",
+        markdown([heads, *body]),
+        _bullets(named),
+    ]
 
 
-def _one_run(ours: Estimate, seeds: int) -> float:
-    """How far one more run may be from the mean of ours."""
-    return float(stats.t.ppf(TAILS[1], max(seeds - 1, 1)) * np.nan_to_num(ours.sd) * np.sqrt(1 + 1 / seeds))
+def _where(row: Mapping[Hashable, Any], tables: StudyTables) -> str:
+    """Which metric it is, and of which cohort."""
+    return row["metric"] + (f" in {tables.cohorts[row['cohort']]}" if row["cohort"] in tables.cohorts else "")

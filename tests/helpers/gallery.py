@@ -9,6 +9,7 @@ import pandas as pd
 import pyarrow as pa
 from places import DATA
 
+from mpd2.core.manifest import load_manifest
 from mpd2.evaluation.explain import BEYOND, INSIDE, OUTSIDE
 from mpd2.evaluation.intervals import Estimate
 from mpd2.present.charts import (
@@ -30,11 +31,13 @@ from mpd2.present.charts import (
 )
 from mpd2.present.charts.kit.drawing import Drawing, finished
 from mpd2.present.charts.map_print import for_paper
-from mpd2.study.tables import read_table
+from mpd2.study.reproduction import cells
+from mpd2.study.tables import StudyTables, read_table
 
 ACTIVE = "studio"
 COHORT = "refuge"
 RUN = "MPD² (studio)"
+MANIFEST = load_manifest(DATA / "glaucoma.toml")
 
 
 def shipped(name: str, **where: object) -> pd.DataFrame:
@@ -61,6 +64,10 @@ RECALIBRATION = shipped("recalibration", cohort=COHORT)
 RISK = shipped("risk", signal="structural")
 PAIRED = shipped("paired", reference=ACTIVE, metric="TotalCost")
 PLANE = shipped("tradeoff", score="F1", cost="TotalCost")
+
+PRINTED = cells(StudyTables({name: shipped(name) for name in ("overall", "objective")}, MANIFEST), "overall").query(
+    "metric == 'TotalCost'"
+)
 
 CURVE = pd.DataFrame(
     [
@@ -215,6 +222,7 @@ GALLERY: dict[str, Callable[[], Drawing]] = {
     "robustness.rivals": lambda: robustness.rivals(RIVALS, "TotalCost", ACTIVE, "MPD²+"),
     "robustness.transfer": lambda: robustness.transfer(TRANSFER, "REFUGE", ACTIVE),
     "robustness.recalibration": lambda: robustness.recalibration(RECALIBRATION, "REFUGE"),
+    "runs.less_paper": lambda: runs.less_paper(PRINTED, "total cost", "paper"),
     "runs.against": lambda: finished(runs.against(PAIRED, RUN)),
     "shift.differences": lambda: shift.differences(SHIFT),
     "shift.distributions": lambda: shift.distributions(BINS, "vCDR"),

@@ -5,6 +5,8 @@ import re
 import pytest
 
 import mpd2
+from mpd2.studio.about import store as store_of_about
+from mpd2.studio.about.view import PARTS
 from mpd2.studio.shell import glossary, store
 
 
@@ -66,7 +68,7 @@ def test_the_model_card_is_that_of_the_active_run(part):
     assert f"by the {store.run('ai').rule} rule" in card["Chooses among"]
 
 
-@pytest.mark.parametrize("key", ["method", "glossary", "card", "data", "numbers", "sources"])
+@pytest.mark.parametrize("key", PARTS)
 def test_it_leads_nobody_elsewhere(part, key):
     page = part(key)
     assert not page.exception
@@ -78,3 +80,27 @@ def test_an_unknown_run_in_the_link_is_left_out(open_page):
     page = open_page("about", run="nobody's")
     assert not page.exception
     assert page.session_state["run"] == "studio"
+
+
+@pytest.mark.parametrize("table", ["overall", "readers", "budget"])
+def test_every_number_of_the_paper_stands_beside_ours(part, table):
+    page = part("reproduction", **{"paper-table": table})
+    assert not page.exception
+    shown = page.dataframe[0].value
+    rows = store_of_about.reproduction()
+    rows = rows[rows["table"] == table]
+    assert len(shown) == len(rows)
+    assert shown["Ours less the paper's"].tolist() == rows["difference"].tolist()
+    assert str(len(store_of_about.reproduction())) in page.markdown[0].value
+
+
+def test_cells_are_chosen_by_their_reason_and_the_link_keeps_the_choice(part):
+    page = part("reproduction", **{"paper-reasons-overall": ["one run"]})
+    assert set(page.dataframe[0].value["Reason"]) == {"one run"}
+    assert set(page.dataframe[0].value["Who"]) == {"MPD² (paper)"}
+
+
+def test_the_paper_is_met_at_its_own_operating_point_whatever_is_chosen_around(part):
+    everywhere = part("reproduction").dataframe[0].value
+    elsewhere = part("reproduction", run="ai", split="val", cohorts=["origa"]).dataframe[0].value
+    assert everywhere.equals(elsewhere)

@@ -15,6 +15,7 @@ PAGES = [
     ("risk", {}),
     ("robustness", {"resplit_metric": "MCC"}),
     ("robustness", {"robustness_topic": "unseen", "new_cohort": "origa"}),
+    ("about", {"part": "reproduction"}),
     ("ablations", {}),
     ("ablations", {"study": "budget"}),
     ("case", {}),

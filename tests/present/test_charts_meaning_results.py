@@ -13,6 +13,7 @@ from gallery import (
     GALLERY,
     OBJECTIVE,
     PAIRED,
+    PRINTED,
     RECALIBRATION,
     RESPLITS,
     RISK,
@@ -191,3 +192,13 @@ def test_runs_stand_against_the_one_that_is_named():
     check_forest(picture, PAIRED, PAIRED["title"].tolist(), "difference")
     check_marks(picture, method_marks(PAIRED, active=""))
     assert picture.titles == [f"Difference in total cost to {RUN}"]
+
+
+def test_ours_less_the_papers_has_our_interval_around_it():
+    picture = read(GALLERY["runs.less_paper"]())
+    ends = {end: PRINTED[end] - PRINTED["published"] for end in ("low", "high")}
+    rows = PRINTED.assign(**ends)
+    check_forest(picture, rows, rows["title"].tolist(), "difference")
+    check_marks(picture, method_marks(rows, "paper"))
+    assert line_at_zero(picture) == pytest.approx(0, abs=1e-6)
+    assert picture.panel.across.title == "total cost, ours less the paper's"

@@ -63,6 +63,16 @@ NUMBERS = """
 - **Numbers of the paper** stand beside ours only on the paper's own slice: every test case.
 """
 
+REPRODUCTION = (
+    "A dot is our mean less the paper's number, the line our 95 % interval: over cases for methods and readers, over "
+    "seeds for ablations. Where the line crosses 0, the paper's number lies in our interval. All numbers are at the "
+    "paper's own operating point, on all test cases, as the study stores them."
+)
+REASONS = (
+    "Shown: numbers of the two prove it. Likely: it is known that something is made otherwise, but not by how much "
+    "that matters. Not known: neither."
+)
+
 LICENCES = """
 - **This software:** MIT licence.
 - **The table's facts:** transcribed from the data released with MPD²-Router (Zhan, 2026), MIT licence, Copyright (c)

@@ -16,6 +16,7 @@ from mpd2.present.charts import (
     ablations,
     budget,
     case,
+    icon_array,
     overview,
     readers,
     report,
@@ -188,6 +189,12 @@ PARALLEL = pd.DataFrame({
     "Score": [0.5, 0.5, 0.3, 0.3], "rank": [2, 2, 1, 1],
 })  # fmt: skip
 
+PEOPLE = pd.DataFrame({
+    "outcome": ["found"] * 3 + ["missed"] * 3 + ["alarm"] * 3 + ["cleared"] * 3, "who": ["ai", "rule", "reader"] * 4,
+    "people": [70, 3, 64, 6, 2, 5, 21, 4, 33, 480, 99, 213],
+})  # fmt: skip
+ALONE = PEOPLE.assign(people=[139, 0, 0, 11, 0, 0, 224, 0, 0, 626, 0, 0])
+
 
 def _losses(names: dict[str, str]) -> pd.DataFrame:
     return HISTORY[HISTORY["name"].isin(names)]
@@ -237,3 +244,9 @@ GALLERY: dict[str, Callable[[], Drawing]] = {
     "tuning.parallel": lambda: tuning.parallel(PARALLEL),
 }
 """By module and function; a test holds that none is missing."""
+
+PICTURES: dict[str, Callable[[], str]] = {
+    "icon_array.before_and_after": lambda: icon_array.before_and_after([("AI alone", ALONE), (RUN, PEOPLE)], "Before"),
+    "icon_array.icon_array": lambda: icon_array.icon_array(PEOPLE),
+}
+"""Pictures drawn by hand, as SVG."""

@@ -50,7 +50,7 @@ def bare_chart(drawing: Drawing, *, key: str, alt_text: str) -> None:
     st.vega_lite_chart(spec=drawing.on_page(), key=key, alt=alt_text)
 
 
-def files(draw: Callable[[], Drawing | AltairChart], table: pd.DataFrame, key: str) -> None:
+def files(draw: Callable[[], Drawing | AltairChart | str], table: pd.DataFrame, key: str) -> None:
     """The data of a chart and the chart itself, drawn when it is asked for; closed, a page is drawn sooner."""
     with st.popover("Download", icon=":material/download:", type="tertiary", key=f"{key}:files"):
         download(table, key)
@@ -122,5 +122,5 @@ def open_case(case_id: str) -> None:
     st.switch_page(entry("case").path, query_params={"case": case_id})
 
 
-def _picture(draw: Callable[[], Drawing | AltairChart], kind: Kind) -> bytes:
+def _picture(draw: Callable[[], Drawing | AltairChart | str], kind: Kind) -> bytes:
     return render(draw(), kind)

@@ -43,23 +43,23 @@ def study(run: str = "studio", half: float = 0.01, **changed: Mapping[str, float
 def test_the_sentence_has_share_costs_difference_interval_and_n() -> None:
     assert headline(study(), "studio") == (
         "Sending 30.0\xa0% of cases to a reader lowers total cost from 0.400 to 0.200 per case, fees included "
-        "(difference −0.200, 95\xa0% interval −0.210 to −0.190, n = 899): it pays."
+        "(difference −0.200, 95\xa0% interval −0.210 to −0.190, n = 899)."
     )
 
 
 @pytest.mark.parametrize(
-    ("total", "half", "does", "pays"),
+    ("total", "half", "does"),
     [
-        (0.2, 0.01, "lowers total cost from 0.400 to 0.200 per case", "it pays"),
-        (0.5, 0.01, "raises total cost from 0.400 to 0.500 per case", "it does not pay"),
-        (0.39, 0.1, "does not clearly change total cost, from 0.400 to 0.390 per case", "too close to call"),
-        (0.41, 0.1, "does not clearly change total cost, from 0.400 to 0.410 per case", "too close to call"),
+        (0.2, 0.01, "lowers total cost from 0.400 to 0.200 per case"),
+        (0.5, 0.01, "raises total cost from 0.400 to 0.500 per case"),
+        (0.39, 0.1, "does not clearly change total cost, from 0.400 to 0.390 per case"),
+        (0.41, 0.1, "does not clearly change total cost, from 0.400 to 0.410 per case"),
     ],
 )
-def test_the_sentence_is_honest_when_it_does_not_pay(total: float, half: float, does: str, pays: str) -> None:
+def test_the_sentence_tells_which_way_total_cost_goes(total: float, half: float, does: str) -> None:
     text = headline(study(half=half, studio={"TotalCost": total}), "studio")
     assert does in text
-    assert text.endswith(f": {pays}.")
+    assert "pay" not in text  # which total cost alone cannot tell
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,8 @@ PEOPLE = ("missed", "found", "alarm", "cleared", "read", "by_ai", "by_rule")
 """Quantities that count people and are shown as whole numbers that agree with the picture."""
 
 EFFORT = ("readings", "hours", "money")
-QUANTITIES = (*PEOPLE, *EFFORT)
+RATES = ("Sens", "Spec")  # as in `metrics`, whatever the prevalence
+QUANTITIES = (*PEOPLE, *EFFORT, *RATES)
 MINUTES = 5.0  # a reading takes, unless the user knows better
 
 
@@ -58,7 +59,7 @@ AS_COUNTED = Programme()
 def per_thousand(
     evidence: Evidence, programme: Programme, weights: Floats, reference: str = "ai", screened: int = SCREENED
 ) -> pd.DataFrame:
-    """QUANTITIES of every method among `screened` people, and what is more than with the `reference`, paired.
+    """QUANTITIES of every method among `screened` people, and how much more it is than with the `reference`, paired.
 
     `weights`, [R, N]: the shared resamples. Columns: method, title, quantity, value, low, high, whole (as shown: whole
     people who add up), difference, difference_low, difference_high, n (cases), sick (of them).
@@ -66,7 +67,7 @@ def per_thousand(
     cohort = evidence.cohort
     everyone = np.vstack([np.ones(len(cohort)), weights])  # as observed first, [1 + R, N]
     drawn = {
-        name: screened * _quantities(cohort, outcome.decisions, programme, everyone)
+        name: _quantities(cohort, outcome.decisions, programme, everyone) * _scale(screened)
         for name, outcome in evidence.outcomes.items()
     }
     n, sick = len(cohort), int((cohort.truth == 1).sum())
@@ -155,11 +156,12 @@ def _within(cohort: Cohort, decisions: Decisions, programme: Programme, weights:
 
 
 def _quantities(cohort: Cohort, decisions: Decisions, programme: Programme, weights: Floats) -> Floats:
-    """QUANTITIES per person screened, [R, Q]."""
+    """QUANTITIES per person screened, and RATES, [R, Q]."""
     classes, within = _within(cohort, decisions, programme, weights)
     share = classes[..., None] * within  # [R, 2, 7]
     by = share[..., :-1].reshape(*share.shape[:2], 2, len(WHO))  # [R, sick or healthy, right or wrong, who]
     readings, alarm = share[..., -1].sum(1), by[:, 1, WRONG].sum(-1)
+    rates = np.where(classes > 0, within[..., : len(WHO)].sum(-1), np.nan)  # right among sick and healthy, [R, 2]
     columns = {
         "missed": by[:, 0, WRONG].sum(-1),
         "found": by[:, 0, RIGHT].sum(-1),
@@ -171,8 +173,14 @@ def _quantities(cohort: Cohort, decisions: Decisions, programme: Programme, weig
         "readings": readings,
         "hours": readings * programme.minutes / 60,
         "money": readings * programme.price + alarm * programme.work_up,
+        **dict(zip(RATES, rates.T, strict=True)),
     }
     return np.stack([columns[name] for name in QUANTITIES], axis=-1)
+
+
+def _scale(screened: int) -> Floats:
+    """By what QUANTITIES grow with the number of people, [Q]."""
+    return np.array([1.0 if name in RATES else screened for name in QUANTITIES])
 
 
 def _observed(cohort: Cohort, decisions: Decisions, programme: Programme) -> tuple[Floats, Floats]:
@@ -192,8 +200,11 @@ def _people(classes: Floats, parts: Floats, screened: int) -> Ints:
 
 
 def _whole(cohort: Cohort, decisions: Decisions, programme: Programme, screened: int, values: Floats) -> list[float]:
-    """QUANTITIES as shown: people as in the picture, the rest rounded."""
+    """QUANTITIES as shown: people as in the picture, effort rounded, rates as they are."""
     people = _people(*_observed(cohort, decisions, programme), screened)  # [4, 3]
-    shown = dict(zip(OUTCOMES, people.sum(-1).tolist(), strict=True))
-    shown |= dict(zip(("by_ai", "by_rule", "read"), people.sum(0).tolist(), strict=True))
-    return [float(shown.get(name, round(value))) for name, value in zip(QUANTITIES, values.tolist(), strict=True)]
+    counted = [
+        *zip(OUTCOMES, people.sum(-1), strict=True),
+        *zip(("by_ai", "by_rule", "read"), people.sum(0), strict=True),
+    ]
+    shown = dict(zip(QUANTITIES, np.where(np.isin(QUANTITIES, RATES), values, np.rint(values)), strict=True))
+    return [float(value) for value in (shown | dict(counted)).values()]

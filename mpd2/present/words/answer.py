@@ -73,7 +73,7 @@ def answer(study: StudyTables, run: str) -> Answer:
 
 
 def headline(study: StudyTables, run: str) -> str:
-    """One sentence: what sending cases to readers does to total cost, and whether it pays."""
+    """One sentence: what sending cases to readers does to total cost; `errors` tells at what price in glaucomas."""
     sent = level(study, run, "Defer").value
     n = f"n = {study.tables['overall']['n'].max()}"
     if not sent > 0:
@@ -84,11 +84,10 @@ def headline(study: StudyTables, run: str) -> str:
     total = difference(study, run, AI, "TotalCost")
     sending = "With the answers in hand, which no clinic has, sending" if run in NOT_DEPLOYABLE else "Sending"
     does = _if_sure(total, "lowers total cost", "raises total cost", "does not clearly change total cost,")
-    pays = _if_sure(total, "it pays", "it does not pay", "too close to call")
     before, after = (decimal(level(study, who, "TotalCost").value) for who in (AI, run))
     return (
         f"{sending} {METRICS['Defer'].shown(sent)} of cases to a reader {does} from {before} to {after} per "
-        f"case, fees included ({_with_interval(total)}, {n}): {pays}."
+        f"case, fees included ({_with_interval(total)}, {n})."
     )
 
 

@@ -97,6 +97,21 @@ def test_counts_intervals_and_differences_are_those_of_the_metrics(evidence: Evi
         assert found == pytest.approx(apart[["difference", "low", "high"]].tolist())
 
 
+@pytest.mark.parametrize("prevalence", [None, 0.03])
+def test_rates_are_those_of_the_metrics_at_any_prevalence(
+    evidence: Evidence, weights: np.ndarray, prevalence: float | None
+) -> None:
+    rows = of(per_thousand(evidence, Programme(prevalence), weights))
+    known = summary(evidence.tallies, weights).query("method == 'lot'").set_index("metric")
+    apart = paired_difference(evidence.tallies["lot"], evidence.tallies["ai"], weights).set_index("metric")
+    for name in ("Sens", "Spec"):
+        assert rows.loc[name, ["value", "low", "high"]].tolist() == pytest.approx(
+            known.loc[name, ["value", "low", "high"]]
+        )
+        found = rows.loc[name, ["difference", "difference_low", "difference_high"]].tolist()
+        assert found == pytest.approx(apart.loc[name, ["difference", "low", "high"]].tolist())
+
+
 def test_who_decided_is_counted_as_decisions_say(evidence: Evidence, weights: np.ndarray) -> None:
     rows, decisions = of(per_thousand(evidence, Programme(), weights)), evidence.outcomes["lot"].decisions
     who = deciders(decisions, evidence.cohort)
@@ -129,7 +144,9 @@ def test_hours_and_money_follow_from_readings_and_false_alarms(evidence: Evidenc
 
 def test_a_year_is_a_thousand_many_times_over(evidence: Evidence, weights: np.ndarray) -> None:
     once, year = (of(per_thousand(evidence, Programme(), weights, screened=n)) for n in (1000, 20_000))
-    np.testing.assert_allclose(year[["value", "low", "high"]], 20 * once[["value", "low", "high"]])
+    ends, rates = ["value", "low", "high"], ["Sens", "Spec"]
+    np.testing.assert_allclose(year.drop(rates)[ends], 20 * once.drop(rates)[ends])
+    pd.testing.assert_frame_equal(year.loc[rates], once.loc[rates])
     assert year.loc[list(OUTCOMES), "whole"].sum() == 20_000
 
 

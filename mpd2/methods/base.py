@@ -91,6 +91,14 @@ class HasPosterior(Protocol):
 
 
 @runtime_checkable
+class ModelsReaders(Protocol):
+    """A method with a model of what each reader says."""
+
+    def answers(self, run: Run, cohort: Cohort) -> Floats:
+        """P(each reader says glaucoma | truth 0, 1) by all members together, [N, M, 2]."""
+
+
+@runtime_checkable
 class Explains(Protocol):
     """A method whose decision to send is one number that can be taken apart input by input, and is quick to compute."""
 

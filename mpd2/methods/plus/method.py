@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, replace
 import numpy as np
 import pandas as pd
 
-from mpd2.core.arrays import Ints
+from mpd2.core.arrays import Floats, Ints
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import Expectations
@@ -124,6 +124,10 @@ class Plus:
     def most_readers(self, run: Run) -> int:
         """How many readers may be asked about a case."""
         return _options(run).limit
+
+    def answers(self, run: Run, cohort: Cohort) -> Floats:
+        """P(each reader says glaucoma | truth 0, 1) by all members together, [N, M, 2]."""
+        return outlook_of(run, cohort).together().answers
 
     def expectations(self, run: Run, cohort: Cohort, costs: Costs) -> Expectations:
         """The posterior, whose answers are wrong under it, and what deciding now and asking each reader first cost.

@@ -10,7 +10,7 @@ import numpy as np
 
 from mpd2.core.arrays import Ints
 from mpd2.core.cohort import Cohort
-from mpd2.core.error_rates import ErrorModel, ErrorRates
+from mpd2.core.error_rates import ErrorModel, ErrorRates, Expectations
 from mpd2.core.operating_point import OperatingPoint
 from mpd2.core.policy import (
     Continuations,
@@ -23,7 +23,7 @@ from mpd2.core.policy import (
 )
 from mpd2.core.runs import Run
 from mpd2.methods.base import DecidesAnew
-from mpd2.methods.registry import continuations_of, method_of, policy_of
+from mpd2.methods.registry import continuations_of, expectations_of, method_of, policy_of
 from mpd2.planning.floors import Choice, Floor, choose_weight
 from mpd2.planning.recosting import exchange_rate, in_unit_of, savings
 
@@ -98,6 +98,14 @@ def continuations_at(run: Run, cohort: Cohort, point: OperatingPoint) -> Continu
     """How every case ends under every member at a point, [E, N]; none where whoever is asked has the last word."""
     method = method_of(run, cohort)
     return continuations_of(method.at(run, point) if isinstance(method, DecidesAnew) else run, cohort)
+
+
+def expectations_at(run: Run, cohort: Cohort, point: OperatingPoint, errors: ErrorModel | None) -> Expectations | None:
+    """What is expected of every case, under the costs of the point, by the model that decides it there."""
+    method = method_of(run, cohort)
+    return expectations_of(
+        method.at(run, point) if isinstance(method, DecidesAnew) else run, cohort, point.costs, errors
+    )
 
 
 def decisions_at(run: Run, cohort: Cohort, point: OperatingPoint, errors: ErrorModel | None) -> Decisions:

@@ -19,7 +19,6 @@ from mpd2.core.errors import EmptyCohort, UserError
 from mpd2.core.policy import mean_policy
 from mpd2.evaluation.intervals import Estimate, observed
 from mpd2.evaluation.metrics import COUNTED
-from mpd2.methods.registry import continuations_of, expectations_of, policy_of
 from mpd2.planning import dayplan
 from mpd2.planning.budget_sweep import STEPS, BudgetSweep, can_sweep, sweep_budgets
 from mpd2.planning.day import CASES_A_DAY, DaySetting
@@ -33,6 +32,7 @@ from mpd2.present.charts.kit.drawing import Drawing
 from mpd2.present.words import budget as words
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
+from mpd2.study.operating import continuations_at, policy_at
 
 VAL = "val"
 SPARKS, SPARK_POINTS = ("TotalCost", "ClinicalCost", "Sens", "Defer"), 26
@@ -62,16 +62,17 @@ def ranked(about: Scenario, away: tuple[str, ...], routed: Costs) -> RankedCases
     outcome = store.outcome(about.run, about)
     if outcome.policy is None:
         raise UserError(f"run {about.run}: it keeps no policy; make the run anew")
+    at = store.point(about.run, about)
     if outcome.continuations is None:
-        saving = savings(errors(about), run.costs)
+        saving = savings(errors(about), at.costs)
         own = rank_cases(mean_policy(outcome.policy), cases, run.rule, present, saving=saving)
-        return own if routed == run.costs else for_costs(own, errors(about), run.costs, routed)
-    if present.all() and routed == run.costs:
+        return own if routed == at.costs else for_costs(own, errors(about), at.costs, routed)
+    if present.all() and routed == at.costs:
         return rank_cases(mean_policy(outcome.policy), cases, run.rule, present, outcome.continuations.together())
     # What a method asks next depends on who is there and on the costs: it decides anew.
-    wanted, there = replace(run, costs=routed), cases.with_available(present)
-    continuations = continuations_of(wanted, there)
-    policy = mean_policy(policy_of(wanted, there))
+    wanted, there = replace(at, costs=routed), cases.with_available(present)
+    continuations = continuations_at(run, there, wanted)
+    policy = mean_policy(policy_at(run, there, wanted, store.error_model(about.run)))
     return rank_cases(policy, there, run.rule, present, continuations and continuations.together())
 
 
@@ -88,9 +89,16 @@ def own_share(about: Scenario) -> float:
 
 
 def routed_costs(about: Scenario, setting: DaySetting) -> Costs:
-    """The costs that cases are routed for, in the run's unit: its own unless asked otherwise."""
-    own = store.run(about.run).costs
-    return in_unit_of(own, setting.costs) if setting.for_costs else own
+    """The costs that cases are routed for, in the run's unit: those of the operating point unless asked otherwise."""
+    if setting.for_costs:
+        return in_unit_of(store.run(about.run).costs, setting.costs)
+    return store.point(about.run, about).costs
+
+
+def weighed_costs(about: Scenario, setting: DaySetting) -> Costs:
+    """The costs by which a case is told to be worth a reading: those it is decided by, or the user's own."""
+    usual = store.cohort().manifest.default_costs()
+    return store.point(about.run, about).costs if setting.costs == usual else setting.costs
 
 
 def ranked_for(about: Scenario, setting: DaySetting) -> RankedCases:
@@ -101,24 +109,21 @@ def ranked_for(about: Scenario, setting: DaySetting) -> RankedCases:
 def urgent(about: Scenario, setting: DaySetting) -> Bools:
     """Which cases may use the reserve, [N]."""
     cases = setting.scaled_to(size(about)).urgent
-    return most_urgent(expected(about, setting.limits.away, setting.costs), cases)
+    return most_urgent(expected(about, setting.limits.away, weighed_costs(about, setting)), cases)
 
 
 @cached
 def expected(about: Scenario, away: tuple[str, ...], costs: Costs) -> Expectations:
     """What is expected of each case of the slice, with those who are there, by the model that decides it."""
-    run, cases = store.run(about.run), about.slice(store.cohort())
+    cases = about.slice(store.cohort())
     there = cases.with_available(Limits(away=away).present(cases.manifest))
-    expectations = expectations_of(run, there, costs, store.error_model(about.run))
-    if expectations is None:
-        raise UserError(f"run {about.run}: it keeps no error rates; make the run anew")
-    return expectations
+    return store.expectations(about.run, about, there, costs)
 
 
 def worklist(about: Scenario, setting: DaySetting) -> pd.DataFrame:
     """Who reads each case under a setting, and why."""
     made = day(about, setting)
-    rows = planned(made.ranked, made.plan, expected(about, setting.limits.away, setting.costs))
+    rows = planned(made.ranked, made.plan, expected(about, setting.limits.away, weighed_costs(about, setting)))
     return rows.assign(urgent=urgent(about, setting))
 
 
@@ -260,7 +265,7 @@ def longest_list(about: Scenario, away: tuple[str, ...], routed: Costs) -> int:
 
 def has_trained(about: Scenario, setting: DaySetting) -> bool:
     """Whether routers trained for a budget were judged on these cases by these costs."""
-    return about.is_whole and setting.costs == store.cohort().manifest.default_costs()
+    return about.is_as_published and setting.costs == store.cohort().manifest.default_costs()
 
 
 def trained_for_budgets(about: Scenario, setting: DaySetting) -> pd.DataFrame | None:

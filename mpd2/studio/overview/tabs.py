@@ -43,7 +43,7 @@ def methods(about: Scenario, view: str) -> None:
     """Every method in one of the tables."""
     rows, nobody = store.table(view, about), reads.never_available(about)
     columns = _by_cohort(about, view) if view in BESIDE else method_table.heads(METRICS[view], ALL)
-    intervals, printed = method_table.switches("methods", about.is_whole)
+    intervals, printed = method_table.switches("methods", about.is_as_published)
     table = side_by_side(
         rows,
         columns,
@@ -92,7 +92,7 @@ def tradeoffs(about: Scenario) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cost = link.one(st.segmented_control, "Cost", COSTS, key="cost", default="TotalCost", required=True,
                         format_func=label_of)  # fmt: skip
-        printed = method_table.published_switch("tradeoff", about.is_whole)
+        printed = method_table.published_switch("tradeoff", about.is_as_published)
     planes = {score: reads.plane(about, score, cost) for score in SCORES}
     for column, (score, plane) in zip(st.columns(2), planes.items(), strict=True):
         with column:

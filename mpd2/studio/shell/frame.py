@@ -7,7 +7,7 @@ import re
 import streamlit as st
 
 from mpd2.core.errors import EmptyCohort
-from mpd2.studio.shell import glossary, link, report_button, store
+from mpd2.studio.shell import glossary, link, operating_point, report_button, store
 from mpd2.studio.shell.registry import entry
 from mpd2.studio.shell.scenario import DEFAULT_RUN, DEFAULT_SPLIT, SHOWN_SPLITS, Scenario
 
@@ -19,8 +19,8 @@ LONGEST = 300  # characters of a link or of a reason that are shown
 
 def draw() -> None:
     """The sidebar's controls, the banner, and what of the link or of the choice before could not be followed."""
-    link.carry(RUN, COHORTS)
-    refused = [*_refused_run(), *_refused_slice()]
+    link.carry(RUN, COHORTS, operating_point.POINT)
+    refused = [*_refused_run(), *_refused_slice(), *operating_point.refused()]
     with st.sidebar:
         link.one(
             st.selectbox,
@@ -49,6 +49,7 @@ def draw() -> None:
             bind="query-params",
             help=glossary.SPLIT,
         )
+        operating_point.draw()
         _saved_slices()
         report_button.draw(scenario())
     st.caption(f":material/science: {glossary.banner(store.cohort().manifest)}")
@@ -63,7 +64,7 @@ def draw() -> None:
 def scenario() -> Scenario:
     """What is being looked at, on every page."""
     chosen = tuple(item.key for item in store.cohort().manifest.cohorts if item.key in st.session_state[COHORTS])
-    return Scenario(st.session_state[RUN], st.session_state[SPLIT], chosen)
+    return Scenario(st.session_state[RUN], st.session_state[SPLIT], chosen, *operating_point.chosen())
 
 
 def open_page(key: str) -> Scenario:
@@ -75,8 +76,16 @@ def open_page(key: str) -> Scenario:
     if page.about == "run":
         st.caption(f"Active run: {store.run_title(about.run)}")
     elif page.about == "slice":
-        st.caption(f"{store.run_title(about.run)} on the {about.describe(store.cohort())}, n = {_size(about)}")
+        st.caption(_what_it_is_about(about))
     return about
+
+
+def _what_it_is_about(about: Scenario) -> str:
+    """The run, its operating point and the slice, and what of the floor could not be kept."""
+    slice_ = f"{about.describe(store.cohort())}, n = {_size(about)}"
+    words = f"{store.run_title(about.run)}, {about.point_in_words()}, on the {slice_}"
+    shortfall = operating_point.shortfall(store.choice(about.run, about))
+    return f"{words}. {shortfall}" if shortfall else words
 
 
 def _refused_run() -> list[str]:

@@ -9,6 +9,19 @@ from mpd2.evaluation.metrics import METRICS
 ACTIVE_RUN = "The trained method that every page is about. All other methods are shown beside it."
 COHORTS = "Where the photographs come from. None chosen means all."
 SPLIT = "Test was never used to choose anything; val was, so its numbers are a little too good."
+OPERATING_POINT = (
+    "By what cases are decided. Cheapest: the least cost of errors and readings, as in the paper, even if more "
+    "glaucoma is missed. The AI's sensitivity: every method must find at least as much glaucoma as the AI alone. "
+    "A floor of your own: at least the sensitivity or specificity you demand. Chosen on val, for every method alike."
+)
+WITH_CONFIDENCE = (
+    "Off: the floor is kept on average. On: with a safety margin, so that in nine of ten draws of the val cases the "
+    "floor holds for later patients of the same kind."
+)
+CONFIDENT_AI = (
+    "Some methods may end a case against the AI although no reader was asked. On: where the AI is confident, either "
+    "way, only a reader may overrule it."
+)
 
 INTERVAL = "95 % of 2,000 resamples of the cases, drawn within each cohort, give a number in this range."
 
@@ -24,6 +37,9 @@ WORDS = {
     "Available": "A reader is available for a case if they have read it and are not away.",
     "Run": "A trained method with all its models.",
     "Model": "One trained copy of a method. Copies differ by the seed of training; numbers are their mean.",
+    "Operating point": OPERATING_POINT,
+    "Floor": "The least sensitivity, or specificity, that is demanded.",
+    "The rule": "A recalibrated threshold that may end a case against the AI with no reader asked.",
     "Slice": "The cases a page is about: a split, and the cohorts chosen.",
     "Interval": INTERVAL,
     "GSDP": "A term of training that favours, for each kind of case, readers who make few costly errors on it.",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -12,10 +13,12 @@ import streamlit as st
 from mpd2.core.arrays import Floats
 from mpd2.core.cache import cached, depends_on
 from mpd2.core.cohort import Cohort
-from mpd2.core.error_rates import ErrorModel
+from mpd2.core.costs import Costs
+from mpd2.core.error_rates import ErrorModel, Expectations
 from mpd2.core.errors import UserError
 from mpd2.core.files import ROOT
-from mpd2.core.policy import route
+from mpd2.core.operating_point import OperatingPoint
+from mpd2.core.policy import Continuations, Policy, route
 from mpd2.core.runs import CONFIG, Run, load_continuations, load_errors, load_predictions, load_run
 from mpd2.core.table_file import load_cohort
 from mpd2.evaluation import curves, tables
@@ -26,11 +29,13 @@ from mpd2.lab.jobs import own_runs as people
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.jobs.own_runs import DamagedRun, OwnRun
 from mpd2.methods.registry import NOT_DEPLOYABLE
+from mpd2.planning.floors import Choice, Floor
 from mpd2.present.words import answer as headlines
 from mpd2.present.words.answer import Answer
 from mpd2.studio.shell.scenario import DEFAULT_SPLIT, SHOWN_SPLITS, Scenario
 from mpd2.study.claims import OF_THE_OBJECTIVE, Finding
 from mpd2.study.definition import CONTENDERS, PAPER_RUN, ROUTERS
+from mpd2.study.operating import as_fitted, choose_point, continuations_at, expectations_at, policy_at
 from mpd2.study.tables import StudyTables, read_table, table_path
 
 DATA = ROOT / "data"
@@ -86,7 +91,7 @@ def damage(name: str) -> str:
     _watched(name)
     try:
         for split in SHOWN_SPLITS:
-            _outcome(name, split, ())
+            _outcome(name, split, (), None, None)
         error_model(name).predict(_cases(DEFAULT_SPLIT, ()))
     except UserError as error:
         return str(error)
@@ -117,8 +122,33 @@ def cases(scenario: Scenario) -> Cohort:
 
 
 def outcome(name: str, scenario: Scenario) -> Outcome:
-    """What one run did with the slice."""
-    return _outcome(name, scenario.split, scenario.cohorts)
+    """What one run did with the slice, at the operating point."""
+    return _outcome(name, scenario.split, scenario.cohorts, scenario.floor, scenario.confident)
+
+
+def point(name: str, scenario: Scenario) -> OperatingPoint:
+    """By what a run decides: as it was made to, or so that the floor is kept on val."""
+    return as_fitted(run(name)) if scenario.is_as_fitted else _chosen(name, scenario.floor, scenario.confident)[0]
+
+
+def choice(name: str, scenario: Scenario) -> Choice | None:
+    """How a run's operating point was chosen for the floor; none where there is none to keep."""
+    return None if scenario.floor is None else _chosen(name, scenario.floor, scenario.confident)[1]
+
+
+def applied(name: str, scenario: Scenario, judged: Cohort) -> tuple[Policy, Continuations | None]:
+    """What a run makes of any cases at the operating point, [E, N]; it is asked anew."""
+    at = point(name, scenario)
+    return policy_at(run(name), judged, at, error_model(name)), continuations_at(run(name), judged, at)
+
+
+def expectations(name: str, scenario: Scenario, judged: Cohort, costs: Costs | None = None) -> Expectations:
+    """What the model that decides expects of any cases, under the costs it decides by unless others are given."""
+    at = point(name, scenario)
+    found = expectations_at(run(name), judged, replace(at, costs=costs or at.costs), error_model(name))
+    if found is None:
+        raise UserError(f"run {name}: it keeps no error rates; make the run anew")
+    return found
 
 
 def weights(scenario: Scenario) -> Floats:
@@ -144,7 +174,7 @@ def table(name: str, scenario: Scenario) -> pd.DataFrame:
 
     What the paper prints is about its test cases, so beside any other slice there is none of it.
     """
-    if scenario.is_whole and scenario.run in (ROUTERS if name in ("paired", "gaps") else CONTENDERS):
+    if scenario.is_as_published and scenario.run in (ROUTERS if name in ("paired", "gaps") else CONTENDERS):
         return _table(name)
     facts, drawn = evidence(scenario), weights(scenario)
     made = {
@@ -159,7 +189,7 @@ def table(name: str, scenario: Scenario) -> pd.DataFrame:
         "tradeoff": lambda: curves.tradeoff(_deployable(facts), drawn),
     }
     rows = made[name]()
-    if not scenario.is_whole:
+    if not scenario.is_as_published:
         rows.loc[:, rows.columns.str.contains("published")] = np.nan
     return rows
 
@@ -176,7 +206,7 @@ def answer(scenario: Scenario) -> Answer:
 @st.spinner("Counting …")
 def risk(scenario: Scenario, signal: str, strata: int) -> pd.DataFrame:
     """Clinical cost by how hard a case is: as stored where slice and strata are the study's own, else computed."""
-    if scenario.is_whole and scenario.run in CONTENDERS and strata == STUDY_STRATA:
+    if scenario.is_as_published and scenario.run in CONTENDERS and strata == STUDY_STRATA:
         return table("risk", scenario).query("signal == @signal").reset_index(drop=True)
     return curves.risk_curves(evidence(scenario), signal, weights(scenario), strata)
 
@@ -209,13 +239,27 @@ def _weights(split: str, cohorts: tuple[str, ...]) -> Floats:
 
 
 @cached
-def _outcome(name: str, split: str, cohorts: tuple[str, ...]) -> Outcome:
+def _outcome(name: str, split: str, cohorts: tuple[str, ...], floor: Floor | None, confident: float | None) -> Outcome:
     made, judged, folder = run(name), _cases(split, cohorts), run_folder(name)
     policy = load_predictions(folder, made, judged)
     continuations = load_continuations(folder, made, judged)
+    if floor is not None or confident is not None:
+        at = _chosen(name, floor, confident)[0]
+        policy = policy_at(made, judged, at, error_model(name), policy)
+        continuations = continuations_at(made, judged, at)
     published = CONTENDERS[name].published if name in CONTENDERS else None
     decisions = route(policy, judged, made.rule, continuations)
     return Outcome(run_title(name), published, decisions, policy, made.rule, continuations)
+
+
+@cached
+def _chosen(name: str, floor: Floor | None, confident: float | None) -> tuple[OperatingPoint, Choice | None]:
+    """The operating point that keeps a floor on val, whatever the slice; without a floor the run's own."""
+    made, folder = run(name), _watched(name)
+    if floor is None:
+        return as_fitted(made, confident), None
+    val = _cases("val", ())
+    return choose_point(made, val, floor, error_model(name), confident, partial(load_predictions, folder, made))
 
 
 def _watched(name: str) -> Path:

@@ -30,6 +30,7 @@ from mpd2.present.charts import (
 from mpd2.present.charts import (
     map as map_charts,
 )
+from mpd2.present.charts.clinical import gain
 from mpd2.present.charts.kit.drawing import Drawing, finished
 from mpd2.present.charts.map_print import for_paper
 from mpd2.study.reproduction import cells
@@ -154,6 +155,15 @@ AGAINST_AI = pd.DataFrame({
     "reader_right_high": [0.85, 0.4, np.nan],
 })  # fmt: skip
 
+GAIN = pd.DataFrame([
+    {"step": step, "before": before, "after": after, "quantity": quantity, "change": change, "low": change - 9.0,
+     "high": change + 13.0, "n": 899}
+    for step, before, after, changes in (("recalibration", "AI only", "Recalibrated AI", (4.0, -55.0, 0.0)),
+                                         ("readers", "Recalibrated AI", RUN, (-3.0, -111.0, 340.0)),
+                                         ("both", "AI only", RUN, (1.0, -166.0, 340.0)))
+    for quantity, change in zip(("missed", "alarm", "read"), changes, strict=True)
+])  # fmt: skip
+
 BY_COHORT = _around(pd.DataFrame({
     "cohort": ["REFUGE", "REFUGE", "ORIGA", "ORIGA"], "method": ["ai", ACTIVE] * 2, "title": ["AI only", RUN] * 2,
     "value": [0.16, 0.08, 0.69, 0.31],
@@ -212,6 +222,7 @@ GALLERY: dict[str, Callable[[], Drawing]] = {
     "case.policy_bars": lambda: case.policy_bars(ACTIONS, ORIGINAL),
     "case.input_ranges": lambda: case.input_ranges(RANGES),
     "case.attribution_bars": lambda: case.attribution_bars(ATTRIBUTION),
+    "gain.split": lambda: gain.split(GAIN),
     "map.region_mix": lambda: map_charts.region_mix(MIX),
     "map_print.for_paper": lambda: finished(for_paper(CASES, ["ai", "action"], ["c2"])),
     "overview.tradeoff": lambda: overview.tradeoff(PLANE, ACTIVE, True),

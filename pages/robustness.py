@@ -3,4 +3,4 @@
 from mpd2.studio.robustness import view
 from mpd2.studio.shell import frame
 
-view.draw(frame.open_page("robustness").run)
+view.draw(frame.open_page("robustness"))

@@ -199,6 +199,15 @@ PARALLEL = pd.DataFrame({
     "Score": [0.5, 0.5, 0.3, 0.3], "rank": [2, 2, 1, 1],
 })  # fmt: skip
 
+PLANNED = {
+    "Sens": ("sensitivity", 0.2), "Spec": ("specificity", 0.11), "Sens less AI": ("sensitivity less the AI's", 0.24),
+    "Spec reader": ("specificity of Ben", 0.3),
+}  # fmt: skip
+WIDTHS = pd.concat([
+    pd.DataFrame({"what": what, "title": title, "cases": [50, 400, 3200, 25600],
+                  "half_width": wide / 2.0 ** np.arange(4)})
+    for what, (title, wide) in PLANNED.items()
+])  # fmt: skip
 PEOPLE = pd.DataFrame({
     "outcome": ["found"] * 3 + ["missed"] * 3 + ["alarm"] * 3 + ["cleared"] * 3, "who": ["ai", "rule", "reader"] * 4,
     "people": [70, 3, 64, 6, 2, 5, 21, 4, 33, 480, 99, 213],
@@ -241,6 +250,7 @@ GALLERY: dict[str, Callable[[], Drawing]] = {
     "robustness.transfer": lambda: robustness.transfer(TRANSFER, "REFUGE", ACTIVE),
     "robustness.recalibration": lambda: robustness.recalibration(RECALIBRATION, "REFUGE"),
     "runs.less_paper": lambda: runs.less_paper(PRINTED, "total cost", "paper"),
+    "robustness.sample_size": lambda: robustness.sample_size(WIDTHS, 1000, 0.03),
     "runs.against": lambda: finished(runs.against(PAIRED, RUN)),
     "shift.differences": lambda: shift.differences(SHIFT),
     "shift.distributions": lambda: shift.distributions(BINS, "vCDR"),

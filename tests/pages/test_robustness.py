@@ -127,3 +127,43 @@ def test_a_promise_is_about_patients_nobody_reads(promise):
     sentence = next(part.value for part in promise.markdown if part.value.startswith("At most 5 in 100"))
     assert sentence.startswith("At most 5 in 100 unread patients have a glaucoma that is missed: this can be promised")
     assert "share of glaucoma" not in promise.slider(key="level").help
+
+
+@pytest.fixture
+def planner(open_page):
+    return open_page("robustness", robustness_topic="sample-size")
+
+
+def test_the_planner_says_what_the_planned_cases_would_tell(planner):
+    assert not planner.exception
+    assert planner.markdown[0].value.startswith(
+        "With 1,000 cases, 14.8\xa0% of them with glaucoma, sensitivity is known"
+    )
+    rows = planner.dataframe[0].value
+    assert rows["Number"].tolist()[:4] == [
+        "sensitivity", "specificity", "sensitivity less the AI's", "specificity less the AI's",
+    ]  # fmt: skip
+    assert len(planner.dataframe[1].value) == len(store.cohort().manifest.cohorts)
+
+
+def test_more_cases_and_a_wider_wish_change_the_plan(planner):
+    before = planner.dataframe[0].value
+    planner.number_input(key="plan_cases").set_value(4000).run()
+    planner.number_input(key="plan_width").set_value(6.0).run()
+    assert not planner.exception
+    after = planner.dataframe[0].value
+    assert planner.markdown[0].value.startswith("With 4,000 cases")
+    assert after.iloc[0, 1] == pytest.approx(before.iloc[0, 1] / 2, rel=0.02)
+    assert after.iloc[2, 2] == pytest.approx(before.iloc[2, 2] / 4, rel=0.02)
+
+
+def test_a_link_opens_the_planner_as_it_was(open_page):
+    page = open_page("robustness", plan_cases="2500", plan_width="5")
+    assert not page.exception
+    assert page.session_state["robustness_topic"] == "sample-size"
+    assert page.markdown[0].value.startswith("With 2,500 cases")
+
+
+@pytest.mark.parametrize("run", ["ai", "always-defer", "oracle"])
+def test_every_run_can_be_planned_for(open_page, run):
+    assert not open_page("robustness", robustness_topic="sample-size", run=run).exception

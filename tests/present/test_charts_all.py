@@ -27,6 +27,7 @@ ON_CELLS = ("readers.availability", "readers.kappa")
 INTERVALS = ("ablations.levels", "ablations.effects", "overview.differences", "risk.risk_curves", "runs.against",
              "robustness.resplits", "robustness.rivals", "robustness.transfer", "map.region_mix", "shift.differences",
              "readers.load")  # fmt: skip
+UNEVEN = ("robustness.recalibration", "robustness.sample_size", "ablations.budget_control")
 MOST_TICKS = 10
 
 
@@ -128,7 +129,7 @@ def test_an_axis_has_a_few_ticks_at_even_steps(name: str) -> None:
         for labels in scales(panel):
             values = [number(label) for label in labels]
             assert 2 <= len(values) <= MOST_TICKS
-            if name not in ("robustness.recalibration", "ablations.budget_control"):  # ticks where the data are
+            if name not in UNEVEN:  # ticks where the data are
                 np.testing.assert_allclose(np.diff(values), values[1] - values[0], atol=1e-9)
 
 
@@ -137,5 +138,5 @@ def test_labels_stand_where_their_rows_and_grid_lines_are(name: str) -> None:
         for axis in panel.axes:
             assert len(axis.anchors) <= 1
             places = sorted(place for _, place in axis.labels)
-            if len(places) > 2 and name not in ("robustness.recalibration", "ablations.budget_control"):
+            if len(places) > 2 and name not in UNEVEN:
                 np.testing.assert_allclose(np.diff(places), np.diff(places).mean(), atol=1.1)  # rows are whole pixels

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from charts import Picture, read
+from charts import Picture, number, read
 from gallery import (
     ACTIVE,
     BUDGETS,
@@ -20,6 +20,7 @@ from gallery import (
     RIVALS,
     RUN,
     TRANSFER,
+    WIDTHS,
 )
 
 from mpd2.present.charts import risk
@@ -117,6 +118,27 @@ def test_recalibration_shows_cost_by_local_cases_with_its_band_and_the_ai_dashed
     assert ai.colour == AI.colour
     assert set(picture.legend) == set(rows["title"])
     assert (panel.across.title, panel.upright.title) == ("labelled local cases", "total cost of a case")
+
+
+def test_sample_size_shows_half_widths_in_points_with_rules_at_what_was_asked():
+    picture = read(GALLERY["robustness.sample_size"]())
+    panel = picture.panel
+    assert list(picture.legend) == WIDTHS["title"].drop_duplicates().tolist()
+    for line, (_, rows) in zip(panel.of("line"), WIDTHS.groupby("title", sort=False), strict=True):
+        assert [x for x, _ in line.points] == [pytest.approx(place(panel.across, n), abs=0.6) for n in rows["cases"]]
+        widths = 100 * rows["half_width"]
+        assert [y for _, y in line.points] == [pytest.approx(place(panel.upright, width), abs=1) for width in widths]
+        assert (line.dash in ("", "1,0")) == (rows["what"].iloc[0] in ("Sens", "Spec"))
+    upright, level = panel.of("rule")
+    assert upright.x == pytest.approx(place(panel.across, 1000), abs=0.6)
+    assert level.y == pytest.approx(place(panel.upright, 3), abs=1)
+    assert (panel.across.title, panel.upright.title) == ("cases", "± points, half of the 95 % interval")
+
+
+def place(axis, value):
+    """Where a value is on a logarithmic axis."""
+    (one, start), *_, (other, end) = ((number(text), where) for text, where in axis.labels)
+    return start + (end - start) * np.log(value / one) / np.log(other / one)
 
 
 def test_levels_show_every_condition_in_the_tables_order_and_the_papers_hollow():

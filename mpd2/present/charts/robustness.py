@@ -9,11 +9,13 @@ from mpd2.evaluation.metrics import label_of
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.forest import cut, forest
 from mpd2.present.charts.kit.style import AI as AI_MARK
-from mpd2.present.charts.kit.style import CATEGORIES, AltairChart, heading, with_interval, with_method_marks
+from mpd2.present.charts.kit.style import CATEGORIES, OTHER, AltairChart, heading, with_interval, with_method_marks
 from mpd2.study.robustness import AI
 
 HEIGHT = 340
 COST = "TotalCost"
+TICKS, WIDTHS = (50, 200, 1000, 5000, 20000), (0.5, 1, 2, 5, 10, 20, 40)  # cases, points
+DASHES = {"": [1, 0], "less AI": [6, 4], "reader": [2, 3]}  # of a run's rate, its difference to the AI, a reader's rate
 
 
 @drawn_once
@@ -83,6 +85,48 @@ def recalibration(rows: pd.DataFrame, cohort: str) -> AltairChart:
     )
     title = heading(f"Total cost in {cohort}; dashed: the AI alone", note)
     return alt.layer(*layers).properties(title=title, height=HEIGHT)
+
+
+@drawn_once
+def sample_size(rows: pd.DataFrame, cases: int, wanted: float) -> AltairChart:
+    """How narrow intervals become with more cases; rules mark the planned number of cases and the wanted half-width.
+
+    `rows`: `sample_size.curve` with a title for each number; `wanted` is a share, drawn in points like the rest.
+    """
+    titles = rows["title"].drop_duplicates().tolist()
+    kinds = rows.drop_duplicates("title")["what"].str.partition(" ")
+    colours = [CATEGORIES[0] if rate == "Sens" else CATEGORIES[1] for rate in kinds[0]]
+    dashes = [DASHES[kind] for kind in kinds[2]]
+    legend = alt.Legend(orient="top", labelLimit=0, columns=2, symbolStrokeWidth=2, symbolSize=300)
+    across = alt.X(
+        "cases:Q", title="cases", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(values=list(TICKS), grid=False)
+    )
+    scale = alt.Scale(type="log", nice=False)
+    up = alt.Y("points:Q", title="± points, half of the 95 % interval", scale=scale, axis=alt.Axis(values=list(WIDTHS)))
+    lines = (
+        alt.Chart(rows.assign(points=100 * rows["half_width"]))
+        .mark_line(strokeWidth=2)
+        .encode(
+            x=across,
+            y=up,
+            color=alt.Color("title:N", title=None, scale=alt.Scale(domain=titles, range=colours), legend=legend),
+            strokeDash=alt.StrokeDash(
+                "title:N", title=None, scale=alt.Scale(domain=titles, range=dashes), legend=legend
+            ),
+            tooltip=[
+                alt.Tooltip("title:N", title=" "),
+                alt.Tooltip("cases:Q", title="cases", format=","),
+                alt.Tooltip("points:Q", title="± points", format=".1f"),
+            ],
+        )
+    )
+    marks = pd.DataFrame({"cases": [cases], "points": [100 * wanted]})
+    rules = [
+        alt.Chart(marks).mark_rule(color=OTHER.colour).encode(x="cases:Q"),
+        alt.Chart(marks).mark_rule(color=OTHER.colour).encode(y="points:Q"),
+    ]
+    title = heading("How sure numbers are with more cases", "Grey: the cases planned, and the half-width wanted.")
+    return alt.layer(*rules, lines).properties(title=title, height=HEIGHT + 80)  # for the legend
 
 
 def _sorted(rows: pd.DataFrame) -> pd.DataFrame:

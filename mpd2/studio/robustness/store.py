@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from mpd2.core.cache import cached
+from mpd2.evaluation.clinical.sample_size import Seen, Spread, seen_by, spread_of
 from mpd2.present.words.answer import in_words
 from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.sentences import resplit_words, transfer_words
 from mpd2.study.tables import StudyTables
 
@@ -21,6 +23,18 @@ def study() -> StudyTables:
 def on_other_splits() -> str:
     """What other splits of the cases come to, in words."""
     return in_words(resplit_words(study()))
+
+
+@cached
+def spreads(about: Scenario) -> dict[str, Spread]:
+    """What of the active run decides how sure its rates are, from all test cases."""
+    return spread_of(store.cases(about), store.outcome(about.run, about).decisions)
+
+
+@cached
+def seen(about: Scenario, reader: int) -> Seen:
+    """Whom the active run lets a reader see."""
+    return seen_by(store.cases(about), store.outcome(about.run, about).decisions, reader)
 
 
 @cached

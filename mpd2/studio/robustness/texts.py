@@ -6,10 +6,11 @@ TOPICS = {
     "resplits": "On other splits",
     "unseen": "In an unseen cohort",
     "promise": "What can be promised",
+    "sample-size": "How many cases",
 }
 """The parts of the page, in their order."""
 
-OWN_KEYS = {"unseen": ("new_cohort",), "promise": ("level", "among")}
+OWN_KEYS = {"unseen": ("new_cohort",), "promise": ("level", "among"), "sample-size": ("plan_cases", "plan_width")}
 """What a link may name of a part; links made before there were parts open the right one by it."""
 
 SCOPE = (
@@ -26,3 +27,41 @@ UNSEEN = (
     "Left: n = {resplits} resplits. Right: n = {draws} random draws of labelled cases from the cohort, added to the "
     "training cases of the others. Bars and bands are 95 % intervals, widened because draws share cases."
 )
+
+PLANNED = {
+    "Sens": "sensitivity",
+    "Spec": "specificity",
+    "Sens less AI": "sensitivity less the AI's",
+    "Spec less AI": "specificity less the AI's",
+    "Sens reader": "sensitivity of {reader}",
+    "Spec reader": "specificity of {reader}",
+}
+"""What the planner is about, by the names of `sample_size.widths`."""
+
+PLANNER = (
+    "With {cases} cases, {prevalence} of them with glaucoma, sensitivity is known to ± {sens} points and its "
+    "difference to the AI's to ± {apart} points. To know the difference to ± {wanted} points takes {needed}."
+)
+PLANNER_NOTE = (
+    "Half-widths of 95 % intervals: Wilson's for a rate; for the difference to the AI the paired one, from how often "
+    "the two end differently. Rates and differences are those of the active run on all test cases, n = {n}, {sick} "
+    "with glaucoma; a reader's are of the cases they have read, at the share of cases this run sends them. Other "
+    "people than these may differ more or less often."
+)
+PLAN_HEADS = {
+    "points": ("± points", "Half of the 95 % interval with the cases planned."),
+    "needed": ("Cases needed", "The fewest cases with the half-width wanted; empty if ten million are not enough."),
+}
+TOO_MANY = "more than ten million cases"
+PLAN_CASES = "How many cases with a known truth you could collect."
+PLAN_PREVALENCE = "Share of glaucoma among them. It begins as that of the test cases."
+PLAN_WIDTH = "Half of the 95 % interval you would be content with, in points."
+PLAN_READER = "A reader is known only by the cases that are sent to them."
+LOCAL = "Labelled local cases until training on them lowers total cost ({method}, each cohort new in turn)"
+LOCAL_HEADS = {
+    "cohort": ("New cohort", "The cohort that no training case came from at first."),
+    "cheaper": ("Mean cost is lower from", "The fewest local cases from which on the mean stays below that with none."),
+    "sure": ("Beyond chance from", "The fewest from which on the 95 % interval of the difference stays below 0."),
+    "most": ("Most tried", "The most labelled local cases there were to train on."),
+}
+NOT_YET = "not with those tried"

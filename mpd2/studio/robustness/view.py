@@ -1,4 +1,4 @@
-"""The parts of the Robustness page: other splits, an unseen cohort, a promise; drawn when looked at."""
+"""The parts of the Robustness page: other splits, an unseen cohort, a promise, a planner; drawn when looked at."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from mpd2.evaluation.metrics import label_of
 from mpd2.evaluation.tables import ALL
 from mpd2.present.charts import robustness as charts
 from mpd2.studio.parts import guarantee_panel, method_table, widgets
-from mpd2.studio.robustness import store, texts
+from mpd2.studio.robustness import planner, store, texts
 from mpd2.studio.shell import link
+from mpd2.studio.shell.scenario import Scenario
 from mpd2.studio.shell.store import ablation
 from mpd2.study.robustness import REPORTED
 
 
-def draw(run: str) -> None:
+def draw(about: Scenario) -> None:
     """The whole page."""
+    run = about.run
     asked = (part for part, keys in texts.OWN_KEYS.items() if any(key in st.query_params for key in keys))
     row = st.container(horizontal=True, vertical_alignment="center")
     with row:
@@ -27,8 +29,10 @@ def draw(run: str) -> None:
         resplits(run, row)
     elif topic == "unseen":
         unseen(run, row)
-    else:
+    elif topic == "promise":
         guarantee_panel.panel(run)
+    else:
+        planner.draw(about)
     st.caption(texts.SCOPE)
 
 

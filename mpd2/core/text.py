@@ -115,6 +115,15 @@ def typeset(text: str) -> str:
     return re.sub(r"(?<=\d) ?%", f"{GAP}%", re.sub(r"(?<!\w)-(?=\d)", MINUS, text))
 
 
+def verbatim(text: str) -> str:
+    """What somebody typed as Markdown that shows just that: no picture is loaded, no link is made.
+
+    >>> verbatim("![x](http://a.b)")
+    '\\\\!\\\\[x\\\\]\\\\(http\\\\://a.b\\\\)'
+    """
+    return re.sub(r"([\\`*_{}\[\]()#!|<>~:$])", r"\\\1", text)
+
+
 def listed(words: Sequence[str]) -> str:
     """Words in a sentence.
 

@@ -1,13 +1,16 @@
 """The About page."""
 
 import re
+from urllib.parse import parse_qsl
 
 import pytest
 
 import mpd2
+from mpd2.present.documents.checklist_items import CHECKLISTS, DONE
 from mpd2.studio.about import store as store_of_about
 from mpd2.studio.about.view import PARTS
 from mpd2.studio.shell import glossary, store
+from mpd2.studio.shell.registry import PAGES
 
 
 @pytest.fixture
@@ -104,3 +107,36 @@ def test_the_paper_is_met_at_its_own_operating_point_whatever_is_chosen_around(p
     everywhere = part("reproduction").dataframe[0].value
     elsewhere = part("reproduction", run="ai", split="val", cohorts=["origa"]).dataframe[0].value
     assert everywhere.equals(elsewhere)
+
+
+PLACES = sorted({item.place for _, items in CHECKLISTS.values() for item in items if item.place})
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_what_a_checklist_points_to_opens(open_page, place):
+    key, _, query = place.partition("?")
+    assert key in {page.key for page in PAGES}
+    wanted = dict(parse_qsl(query))
+    page = open_page(key, **wanted)
+    assert not page.exception
+    assert {name: page.session_state[name] for name in wanted} == wanted
+
+
+@pytest.mark.parametrize("key", CHECKLISTS)
+def test_a_checklist_is_filled_from_the_active_run_on_the_slice(part, key):
+    page = part("checklists", checklist=key, run="ai", split="val")
+    assert not page.exception
+    shown = page.table[0].value
+    assert len(shown) == len(CHECKLISTS[key][1])
+    assert any("AI only" in answer for answer in shown["Answer"])
+    assert any(f"{(store.cohort().split == 'val').sum()} cases" in answer for answer in shown["Answer"])
+
+
+def test_links_of_a_checklist_keep_what_is_chosen_around_and_leave_this_pages_own_choices(part):
+    page = part("checklists", run="ai", split="val", states=[DONE])
+    assert set(page.table[0].value["State"]) == {DONE}
+    links = [re.fullmatch(r"\[.+\]\((\w+)\?(.*)\)", cell) for cell in page.table[0].value["Where"]]
+    queries = [dict(parse_qsl(link[2])) for link in links]
+    assert all((query["run"], query["split"]) == ("ai", "val") for query in queries)
+    assert not any({"states", "checklist"} & set(query) for query in queries)
+    assert ("about", "data") in {(link[1], query.get("part")) for link, query in zip(links, queries, strict=True)}

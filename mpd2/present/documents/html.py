@@ -27,6 +27,7 @@ h1 { font-size: 1.6rem; margin-bottom: 0.2rem; } h2 { font-size: 1.15rem; margin
 table { border-collapse: collapse; width: 100%; font-size: 0.85rem; font-variant-numeric: tabular-nums; }
 th, td { text-align: right; padding: 0.25rem 0.5rem; border-bottom: 1px solid #d3dcd9; }
 td { white-space: nowrap; }
+.words th, .words td { white-space: normal; text-align: left; vertical-align: top; }
 th:first-child, td:first-child { text-align: left; } tr.active { font-weight: 650; background: #f1f5f4; }
 img { max-width: 100%; } section { break-inside: avoid; } .scroll { overflow-x: auto; }
 @page { margin: 14mm; }
@@ -53,11 +54,15 @@ def to_html(briefing: Briefing) -> bytes:
         _section("Workload of the readers", _load(briefing)),
         _section("Limitations", _list(briefing.caveats)),
     ]
-    title = escape(f"{briefing.stamp.run}: {briefing.stamp.slice}")
+    return document(f"{briefing.stamp.run}: {briefing.stamp.slice}", body)
+
+
+def document(title: str, body: Sequence[str]) -> bytes:
+    """A whole page in the house's style, in UTF-8; `body` is HTML, the title plain text."""
     page = f"""<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><meta name="viewport" content="width=device-width">
-<title>{title}</title><style>{STYLE}</style></head>
+<title>{escape(title)}</title><style>{STYLE}</style></head>
 <body>{"".join(body)}</body>
 </html>
 """

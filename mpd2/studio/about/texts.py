@@ -73,6 +73,11 @@ REASONS = (
     "that matters. Not known: neither."
 )
 
+CHECKLISTS = (
+    "What a report of such a study should say, in our own words, filled from the active run on the chosen slice. For a "
+    "publication use the official lists; items marked AI are what STARD-AI asks beyond STARD."
+)
+
 LICENCES = """
 - **This software:** MIT licence.
 - **The table's facts:** transcribed from the data released with MPD²-Router (Zhan, 2026), MIT licence, Copyright (c)

@@ -10,7 +10,7 @@ import streamlit as st
 import mpd2
 from mpd2.core.cohort import STATE
 from mpd2.core.files import ROOT
-from mpd2.studio.about import reproduction, texts
+from mpd2.studio.about import checklists, reproduction, texts
 from mpd2.studio.parts import widgets
 from mpd2.studio.shell import glossary, link, store
 from mpd2.studio.shell.scenario import Scenario
@@ -88,6 +88,7 @@ PARTS: dict[str, tuple[str, Callable[[Scenario], None]]] = {
     "data": ("Data", data),
     "numbers": ("Numbers", numbers),
     "reproduction": ("Beside the paper", reproduction.draw),
+    "checklists": ("Checklists", checklists.draw),
     "sources": ("Licences and references", sources),
 }
 """Titles, and what draws them, by their key in the link."""

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import streamlit as st
 
 from mpd2.core.errors import EmptyCohort
+from mpd2.core.text import verbatim
 from mpd2.studio.shell import glossary, link, operating_point, report_button, store
 from mpd2.studio.shell.registry import entry
 from mpd2.studio.shell.scenario import DEFAULT_RUN, DEFAULT_SPLIT, SHOWN_SPLITS, Scenario
@@ -119,12 +118,8 @@ def _refused_slice() -> list[str]:
 
 
 def _verbatim(text: str) -> str:
-    """What a link or a folder says as Markdown that shows nothing else: no picture is loaded, no link is made.
-
-    >>> _verbatim("![x](http://a.b)")
-    '\\\\!\\\\[x\\\\]\\\\(http\\\\://a.b\\\\)'
-    """
-    return re.sub(r"([\\`*_{}\[\]()#!|<>~:$])", r"\\\1", text[:LONGEST])
+    """What a link or a folder says, as far as it is shown, word for word."""
+    return verbatim(text[:LONGEST])
 
 
 def _tell_refused() -> None:

@@ -48,15 +48,19 @@ def draw(about: Scenario) -> None:
             )
 
 
-def _report(about: Scenario, writer: Writer) -> bytes:
-    evidence = store.evidence(about)
+def stamp(about: Scenario) -> Stamp:
+    """What a document of the run on the slice is about."""
     whole = store.cohort()
-    stamp = Stamp(
+    return Stamp(
         store.run_title(about.run),
         about.describe(whole),
-        len(evidence.cohort),
+        len(store.cases(about)),
         whole.fingerprint,
         mpd2.__version__,
         date.today(),
     )
-    return writer(brief(evidence, {name: store.table(name, about) for name in TABLES}, about.run, stamp))
+
+
+def _report(about: Scenario, writer: Writer) -> bytes:
+    tables = {name: store.table(name, about) for name in TABLES}
+    return writer(brief(store.evidence(about), tables, about.run, stamp(about)))

@@ -1,0 +1,115 @@
+"""Reporting checklists filled from a run: a row for each item, with its answer, where to see it, or what is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from html import escape
+
+import numpy as np
+import pandas as pd
+
+from mpd2.core.cohort import SPLITS, STATE, UNKNOWN, Cohort
+from mpd2.core.runs import Run
+from mpd2.core.text import count, listed, percent
+from mpd2.evaluation.evidence import Evidence
+from mpd2.evaluation.intervals import LEVEL, RESAMPLES
+from mpd2.evaluation.metrics import COUNTS, METRICS
+from mpd2.present.documents.checklist_items import CHECKLISTS, STATES, Item
+from mpd2.present.documents.html import document
+from mpd2.study.claims import AI
+from mpd2.study.tables import StudyTables
+
+COLUMNS = ("Item", "Topic", "What is asked", "State", "Answer", "What is missing", "Where")
+
+
+def facts(
+    run: Run, whole: Cohort, evidence: Evidence, overall: pd.DataFrame, active: str, slice: str, point: str
+) -> dict[str, str]:
+    """What items may name of a run, in words: `whole` is its table, `evidence` and `overall` are of the slice."""
+    manifest, cases = whole.manifest, evidence.cohort
+    study = StudyTables({"overall": overall}, manifest)
+    rates = {
+        f"{prefix}{name.lower()}": _with_interval(study, name, who)
+        for prefix, who in (("", active), ("ai_", AI))
+        for name in ("Sens", "Spec")
+    }
+    sens = study.of("overall", metric="Sens")[active]
+    tallied = evidence.tallies[active].counts.mean(0)
+    return {
+        "run": evidence.outcomes[active].title,
+        "title": manifest.title,
+        "slice": slice,
+        "point": point,
+        "cases": count(len(whole)),
+        "cohorts": listed([entry.name for entry in manifest.cohorts]),
+        "cohort_count": count(len(manifest.cohorts)),
+        "origins": ", ".join(f"{entry.name} {entry.readings}" for entry in manifest.cohorts),
+        "made": listed([entry.name for entry in manifest.cohorts if entry.readings != "real"]) or "no cohort",
+        "splits": ", ".join(f"{count(int((whole.split == split).sum()))} {split}" for split in SPLITS),
+        "prevalence": listed([_prevalence(whole, entry.key, entry.name) for entry in manifest.cohorts]),
+        "inputs": ", ".join(STATE),
+        "inputs_count": count(len(STATE)),
+        "missing_inputs": percent(float(np.isnan(whole.state).mean())),
+        "unread": percent(float((whole.decisions == UNKNOWN).mean()), 0),
+        "readers": count(whole.readers),
+        "models": count(run.members),
+        "seeds": ", ".join(str(settings["seed"]) for settings in run.settings),
+        "rule": run.rule,
+        "costs": f"a missed glaucoma {run.costs.false_negative:g}, a false alarm {run.costs.false_positive:g}",
+        "fingerprint": whole.fingerprint,
+        "version": run.version,
+        "created": run.created[:10],
+        "level": percent(LEVEL, 0),
+        "resamples": count(RESAMPLES),
+        "n": count(len(cases)),
+        "positives": count(int((cases.truth == 1).sum())),
+        "sens_interval": METRICS["Sens"].interval(sens.low, sens.high),
+        "sent": METRICS["Defer"].shown(study.of("overall", metric="Defer")[active].value),
+        **rates,
+        **{name.lower(): f"{tallied[COUNTS.index(name)]:.0f}" for name in ("TP", "FN", "FP", "TN")},
+    }
+
+
+def filled(key: str, known: Mapping[str, str]) -> pd.DataFrame:
+    """A checklist, COLUMNS, a row an item; `known`: as `facts` gives them."""
+    _, items = CHECKLISTS[key]
+    return pd.DataFrame([_row(item, known) for item in items], columns=list(COLUMNS))
+
+
+def tally(rows: pd.DataFrame) -> str:
+    """How many items are in which state.
+
+    >>> tally(pd.DataFrame({"State": ["done", "done", "not done"]}))
+    '3 items: 2 done, 1 not done.'
+    """
+    counts = rows["State"].value_counts()
+    return f"{len(rows)} items: {', '.join(f'{counts[state]} {state}' for state in STATES if state in counts)}."
+
+
+def to_html(key: str, rows: pd.DataFrame, stamp: str) -> bytes:
+    """A filled checklist as a page of its own, with what it is about at its head."""
+    title = f"{CHECKLISTS[key][0]}, in our own words"
+    heads = "".join(f"<th>{escape(name)}</th>" for name in rows.columns)
+    body = "".join(f"<tr>{''.join(f'<td>{escape(str(cell))}</td>' for cell in row)}</tr>" for row in rows.to_numpy())
+    parts = [
+        f"<h1>{escape(title)}</h1>",
+        f'<p class="stamp">{escape(stamp)}</p>',
+        f"<p>{escape(tally(rows))}</p>",
+        f'<table class="words"><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>',
+    ]
+    return document(title, parts)
+
+
+def _row(item: Item, known: Mapping[str, str]) -> tuple[str, ...]:
+    words = (part.format(**known) for part in (item.answer, item.missing))
+    return (item.number, item.topic, item.asks, item.state, *words, item.place)
+
+
+def _with_interval(study: StudyTables, metric: str, who: str) -> str:
+    own = study.of("overall", metric=metric)[who]
+    return f"{METRICS[metric].shown(own.value)} ({METRICS[metric].interval(own.low, own.high)})"
+
+
+def _prevalence(whole: Cohort, key: str, name: str) -> str:
+    truth = whole.truth[whole.sources == key]
+    return f"{percent(float((truth == 1).mean()), 0)} of {count(len(truth))} in {name}" if len(truth) else name

@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 
 import numpy as np
 import pandas as pd
@@ -28,8 +27,8 @@ from mpd2.core.policy import NOBODY, Decisions
 from mpd2.evaluation.intervals import percentiles
 from mpd2.evaluation.metrics import COUNTS, tally
 
-RATIOS = tuple(float(ratio) for ratio in np.geomspace(1, 50, 18).round(3))
-"""False alarms that a missed glaucoma weighs as much as, evenly spaced on a log scale."""
+RATIOS = (1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0, 10.0, 12.5, 16.0, 20.0, 25.0, 32.0, 40.0, 50.0)
+"""False alarms that a missed glaucoma weighs as much as: preferred numbers, ten to a decade, a log grid."""
 
 MOVED, ALL, NONE = "ai-moved", "treat-all", "treat-none"  # strategies that no run is needed for
 
@@ -42,10 +41,10 @@ class Strategy:
     decide: Callable[[Costs], Decisions]  # [E, N], or [N]
 
 
-def weighed(costs: Costs, ratio: float, fee: float = 1.0) -> Costs:
+def at_ratio(costs: Costs, ratio: float, fee: float = 1.0) -> Costs:
     """Costs under which a miss weighs as much as `ratio` false alarms, and every fee is so many times what it was.
 
-    >>> weighed(Costs(2.0, 1.5, (0.2,)), 10, fee=2)
+    >>> at_ratio(Costs(2.0, 1.5, (0.2,)), 10, fee=2)
     Costs(false_negative=15.0, false_positive=1.5, fees=(0.4,))
     """
     if costs.false_positive == 0:
@@ -88,49 +87,52 @@ def decision_curves(
     costs: Costs,
     strategies: Mapping[str, Strategy],
     weights: Floats,
+    reference: str = MOVED,
     ratios: Sequence[float] = RATIOS,
 ) -> pd.DataFrame:
     """The net benefit of every strategy at every ratio, mean over members, a person.
 
-    `weights`: `intervals.resample_weights`, on which strategies are compared pair by pair. Columns: method, title,
-    ratio, threshold (p_t), value, low, high, best (of all at this ratio), behind (the best one less this), behind_low,
-    behind_high, tied (not the best, and not to be told from it), n.
+    `weights`: `intervals.resample_weights`, on which strategies are compared pair by pair; `reference`: one of them.
+    Columns: method, title, ratio, threshold (p_t), value, low, high, more (than the reference), more_low, more_high,
+    best (of all at this ratio), behind (the best one less this), behind_low, behind_high, tied (not the best, and not
+    to be told from it), reference, n.
     """
-    each = [weighed(costs, ratio) for ratio in ratios]
+    each = [at_ratio(costs, ratio) for ratio in ratios]
     benefit = np.stack([_along(cohort, strategy, each) for strategy in strategies.values()])  # [S, P, N]
     value = benefit.mean(-1)
     samples = np.tensordot(weights, benefit, axes=((1,), (2,))) / len(cohort)  # [R, S, P]
-    first = value.argmax(0)  # [P]
+    (low, high), base, first = percentiles(samples), list(strategies).index(reference), value.argmax(0)  # first: [P]
+    more_low, more_high = percentiles(samples - samples[:, [base]])
     leader = np.take_along_axis(samples, first[None, None, :], axis=1)  # [R, 1, P]
-    low, high = percentiles(samples)
     behind_low, behind_high = percentiles(leader - samples)
     best = np.arange(len(value))[:, None] == first
     parts = {
-        "value": value, "low": low, "high": high, "best": best, "behind": value.max(0) - value,
-        "behind_low": behind_low, "behind_high": behind_high, "tied": (behind_low <= 0) & ~best,
+        "value": value, "low": low, "high": high,
+        "more": value - value[base], "more_low": more_low, "more_high": more_high,
+        "best": best, "behind": value.max(0) - value, "behind_low": behind_low, "behind_high": behind_high,
+        "tied": (behind_low <= 0) & ~best,
     }  # fmt: skip
     index = pd.MultiIndex.from_product([strategies, ratios], names=["method", "ratio"]).to_frame(index=False)
     index.insert(1, "title", [strategies[name].title for name in index["method"]])
     index["threshold"] = 1 / (1 + index["ratio"])
-    return index.assign(**{name: part.ravel() for name, part in parts.items()}, n=len(cohort))
+    return index.assign(**{name: part.ravel() for name, part in parts.items()}, reference=reference, n=len(cohort))
 
 
 def where_best(rows: pd.DataFrame) -> pd.DataFrame:
     """The stretches of ratios in which one strategy stays the best of a decision curve, and stays so beyond chance.
 
-    Columns: method, title, first, last (ratios of the grid), beyond_chance (nobody is tied with it).
+    Columns: method, title, beyond_chance (nobody is tied with it), first, last (ratios of the grid).
     """
     tied = rows.groupby("ratio")["tied"].any()
     leaders = rows[rows["best"]].sort_values("ratio")
-    leaders = leaders.assign(beyond_chance=~leaders["ratio"].map(tied))
-    stretches = groupby(leaders.to_dict("records"), lambda row: (row["method"], row["title"], row["beyond_chance"]))
-    return pd.DataFrame(
-        [
-            {"method": method, "title": title, "first": inside[0], "last": inside[-1], "beyond_chance": sure}
-            for (method, title, sure), part in stretches
-            for inside in [[row["ratio"] for row in part]]
-        ]
-    )
+    return stretches(leaders.assign(beyond_chance=~leaders["ratio"].map(tied)), ["method", "title", "beyond_chance"])
+
+
+def stretches(rows: pd.DataFrame, alike: list[str]) -> pd.DataFrame:
+    """Neighbouring rows, one a ratio, that are alike in some columns: these columns, then first and last ratio."""
+    border = (rows[alike] != rows[alike].shift()).any(axis=1).cumsum()
+    ends = {name: (name, "first") for name in alike}
+    return rows.groupby(border.to_numpy()).agg(**ends, first=("ratio", "first"), last=("ratio", "last"))
 
 
 def _along(cohort: Cohort, strategy: Strategy, each: Sequence[Costs]) -> Floats:

@@ -17,13 +17,23 @@ from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.policy import Decisions
-from mpd2.evaluation.clinical.decision_curve import Strategy, weighed
+from mpd2.evaluation.clinical.decision_curve import Strategy, at_ratio, ratio_of
 from mpd2.evaluation.intervals import percentiles
 from mpd2.evaluation.metrics import COUNTS, tally
 
-RATIOS = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 9.0, 14.0, 22.0, 33.0, 50.0)
-FEES = (0.0, 0.25, 0.5, 1.0, 2.0, 3.0, 5.0, 10.0)  # times the fees of the table
+RATIOS = (1.0, 2.0, 3.0, 5.0, 8.0, 13.0, 20.0, 32.0, 50.0)
+FEES = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0, 10.0)  # times the fees of the table
 PEOPLE = 1000
+
+
+def grid(costs: Costs) -> list[float]:
+    """RATIOS, and among them the ratio of the costs themselves if it is not beyond them.
+
+    >>> grid(Costs(2.0, 1.5, ()))[:3]
+    [1.0, 1.333333, 2.0]
+    """
+    own = round(ratio_of(costs), 6)
+    return sorted({*RATIOS, own} if RATIOS[0] <= own <= RATIOS[-1] else RATIOS)
 
 
 def winners(
@@ -31,17 +41,18 @@ def winners(
     costs: Costs,
     strategies: Mapping[str, Strategy],
     weights: Floats,
-    ratios: Sequence[float] = RATIOS,
+    ratios: Sequence[float] | None = None,
     fees: Sequence[float] = FEES,
 ) -> pd.DataFrame:
     """Total cost of 1,000 people in false alarms, of every strategy in every cell, mean over members.
 
-    Columns: ratio, fee (times the table's), method, title, value, low, high, more (than the cheapest strategy of the
-    cell, on the same resamples), more_low, more_high, winner, n.
+    `ratios`: RATIOS and the one of the costs, unless others are given. Columns: ratio, fee (times the table's), method,
+    title, value, low, high, more (than the cheapest strategy of the cell, on the same resamples), more_low, more_high,
+    winner, n.
     """
     parts = [
-        _cell(cohort, weighed(costs, ratio, fee), strategies, weights).assign(ratio=ratio, fee=fee)
-        for ratio, fee in product(ratios, fees)
+        _cell(cohort, at_ratio(costs, ratio, fee), strategies, weights).assign(ratio=ratio, fee=fee)
+        for ratio, fee in product(ratios or grid(costs), fees)
     ]
     rows = pd.concat(parts, ignore_index=True)
     return rows[["ratio", "fee", *rows.columns.drop(["ratio", "fee"])]].assign(n=len(cohort))

@@ -20,10 +20,10 @@ from mpd2.evaluation.clinical.decision_curve import (
     NONE,
     RATIOS,
     Strategy,
+    at_ratio,
     decision_curves,
     net_benefits,
     ratio_of,
-    weighed,
     where_best,
     without_runs,
 )
@@ -49,7 +49,7 @@ def test_the_ai_has_the_net_benefit_that_dcurves_gives_it(held_out: Cohort, curv
 
 
 def test_fees_are_the_harm_that_dcurves_takes_off(held_out: Cohort) -> None:
-    costs = weighed(held_out.manifest.default_costs(), 7.0)
+    costs = at_ratio(held_out.manifest.default_costs(), 7.0)
     asked = np.where(held_out.available.any(-1), held_out.available.argmax(-1), -1)
     label = np.where(asked >= 0, held_out.decisions[np.arange(len(held_out)), asked], held_out.ai_label)
     fee = np.where(asked >= 0, np.array(costs.fees)[asked], 0.0).mean()
@@ -63,7 +63,7 @@ def test_fees_are_the_harm_that_dcurves_takes_off(held_out: Cohort) -> None:
 @given(st.data(), st.sampled_from(RATIOS), st.floats(0, 10))
 def test_net_benefit_is_prevalence_less_total_cost_in_misses(data: st.DataObject, ratio: float, fee: float) -> None:
     cohort = data.draw(cohorts())
-    costs = weighed(cohort.manifest.default_costs(), ratio, fee)
+    costs = at_ratio(cohort.manifest.default_costs(), ratio, fee)
     decisions = route(data.draw(policies(cohort)), cohort)
     total = evaluate(cohort, decisions, costs)["TotalCost"].item()
     expected = cohort.truth.mean() - total / costs.false_negative
@@ -72,11 +72,11 @@ def test_net_benefit_is_prevalence_less_total_cost_in_misses(data: st.DataObject
 
 def test_a_ratio_moves_the_cost_of_a_miss_and_nothing_else(held_out: Cohort) -> None:
     costs = held_out.manifest.default_costs()
-    assert weighed(costs, ratio_of(costs)) == costs
-    moved = weighed(costs, 5 * ratio_of(costs))
+    assert at_ratio(costs, ratio_of(costs)) == costs
+    moved = at_ratio(costs, 5 * ratio_of(costs))
     assert moved == Costs(5 * costs.false_negative, costs.false_positive, costs.fees)
     with pytest.raises(UserError, match="cost of a false alarm: found 0, expected more"):
-        weighed(Costs(2.0, 0.0, costs.fees), 3.0)
+        at_ratio(Costs(2.0, 0.0, costs.fees), 3.0)
 
 
 def test_bands_hold_the_curve_and_nobody_is_ahead_of_the_best(curves: pd.DataFrame) -> None:
@@ -97,7 +97,9 @@ def test_differences_are_paired(held_out: Cohort) -> None:
     worse[0] = 1 - worse[0]
     right, wrong = (Strategy(name, lambda _, label=label: Decisions(nobody, label))
                     for name, label in (("right", held_out.truth), ("wrong", worse)))  # fmt: skip
-    rows = decision_curves(held_out, costs, {"right": right, "wrong": wrong}, weights, (4.0,)).set_index("method")
+    rows = decision_curves(held_out, costs, {"right": right, "wrong": wrong}, weights, "right", (4.0,)).set_index(
+        "method"
+    )
     lost = 1.0 if held_out.truth[0] else 1 / 4
     assert rows.loc["wrong", "behind"] == pytest.approx(lost / len(held_out))
     assert (
@@ -106,6 +108,8 @@ def test_differences_are_paired(held_out: Cohort) -> None:
         < rows.loc["right", "high"] - rows.loc["right", "low"]
     )
     assert rows.loc["wrong", "behind_low"] == 0
+    reversed_ends = [-rows.loc["wrong", name] for name in ("behind", "behind_high", "behind_low")]
+    assert rows.loc["wrong", ["more", "more_low", "more_high"]].tolist() == pytest.approx(reversed_ends)
     assert rows.loc["wrong", "tied"]
 
 
@@ -114,8 +118,12 @@ def test_members_are_averaged(held_out: Cohort) -> None:
     plain = without_runs(held_out)
     both = [plain[name].decide(costs) for name in (ALL, NONE)]
     pair = Decisions(np.stack([one.consulted for one in both]), np.stack([one.label for one in both]))
-    rows = decision_curves(held_out, costs, {**plain, "pair": Strategy("pair", lambda _: pair)}, weights, (2.0, 9.0))
+    rows = decision_curves(
+        held_out, costs, {**plain, "pair": Strategy("pair", lambda _: pair)}, weights, ALL, (2.0, 9.0)
+    )
     value = rows.pivot(index="ratio", columns="method", values="value")
+    more = rows.pivot(index="ratio", columns="method", values="more")
+    assert more["pair"].to_numpy() == pytest.approx((value["pair"] - value[ALL]).to_numpy())
     assert value["pair"].to_numpy() == pytest.approx(((value[ALL] + value[NONE]) / 2).to_numpy())
 
 
@@ -129,5 +137,5 @@ def test_stretches_end_where_the_best_changes_or_chance_comes_in() -> None:
         ]
     )  # fmt: skip
     found = [tuple(row) for row in where_best(rows).itertuples(index=False)]
-    assert found == [("a", "A", 1.0, 2.0, True), ("a", "A", 3.0, 3.0, False), ("b", "B", 4.0, 4.0, True),
-                     ("a", "A", 5.0, 5.0, True)]  # fmt: skip
+    assert found == [("a", "A", True, 1.0, 2.0), ("a", "A", False, 3.0, 3.0), ("b", "B", True, 4.0, 4.0),
+                     ("a", "A", True, 5.0, 5.0)]  # fmt: skip

@@ -9,7 +9,7 @@ import pytest
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.policy import Decisions
-from mpd2.evaluation.clinical.decision_curve import ALL, MOVED, NONE, Strategy, decision_curves, weighed, without_runs
+from mpd2.evaluation.clinical.decision_curve import ALL, MOVED, NONE, Strategy, at_ratio, decision_curves, without_runs
 from mpd2.evaluation.clinical.winners import cells, chosen_on, winners
 from mpd2.evaluation.intervals import resample_weights
 from mpd2.evaluation.metrics import evaluate
@@ -40,7 +40,7 @@ def test_each_cell_holds_total_costs_by_its_own_costs_told_as_false_alarms(
 ) -> None:
     costs = held_out.manifest.default_costs()
     for row in rows.itertuples():
-        here = weighed(costs, row.ratio, row.fee)
+        here = at_ratio(costs, row.ratio, row.fee)
         total = evaluate(held_out, four(held_out)[row.method].decide(here), here)["TotalCost"].item()
         assert row.value == pytest.approx(1000 * total / costs.false_positive)
     assert len(rows) == 4 * 9
@@ -67,7 +67,7 @@ def test_readers_lose_to_a_threshold_as_their_fees_rise(rows: pd.DataFrame) -> N
 
 def test_cells_at_the_tables_fees_rank_as_the_decision_curve(held_out: Cohort, rows: pd.DataFrame) -> None:
     costs, weights = held_out.manifest.default_costs(), resample_weights(held_out, 200)
-    curve = decision_curves(held_out, costs, four(held_out), weights, GRID["ratios"])
+    curve = decision_curves(held_out, costs, four(held_out), weights, ratios=GRID["ratios"])
     leaders = curve[curve["best"]].set_index("ratio")["method"].to_dict()
     assert cells(rows[rows["fee"] == 1]).set_index("ratio")["method"].to_dict() == leaders
 
@@ -75,10 +75,10 @@ def test_cells_at_the_tables_fees_rank_as_the_decision_curve(held_out: Cohort, r
 def test_the_best_of_several_is_chosen_on_val_and_never_on_the_cases_judged(held_out: Cohort, val: Cohort) -> None:
     plain, costs = without_runs(held_out), held_out.manifest.default_costs()
     best = chosen_on("Best", val, {name: without_runs(val)[name] for name in (ALL, NONE)}, plain)
-    assert (best.decide(weighed(costs, 1.0)).label == 0).all()
-    assert (best.decide(weighed(costs, 50.0)).label == 1).all()
+    assert (best.decide(at_ratio(costs, 1.0)).label == 0).all()
+    assert (best.decide(at_ratio(costs, 50.0)).label == 1).all()
     swapped = {ALL: without_runs(val)[NONE], NONE: without_runs(val)[ALL]}
-    assert (chosen_on("Best", val, swapped, plain).decide(weighed(costs, 50.0)).label == 0).all()
+    assert (chosen_on("Best", val, swapped, plain).decide(at_ratio(costs, 50.0)).label == 0).all()
 
 
 def test_a_lone_case_of_difference_is_not_beyond_chance(held_out: Cohort) -> None:

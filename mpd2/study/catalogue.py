@@ -27,7 +27,7 @@ from mpd2.evaluation.intervals import resample_weights
 from mpd2.evaluation.map import MapParameters, fit_map, load_map, save_map
 from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.planning.recosting import savings
-from mpd2.study import robustness
+from mpd2.study import decision_curve, robustness
 from mpd2.study.definition import (
     ABLATIONS_RUN,
     BUDGETS,
@@ -162,6 +162,10 @@ TABLES: dict[str, Table] = {
     "tradeoff": Table("scores against costs, and who is on the front",
                       lambda m: curves.tradeoff(m.deployable, m.weights)),
     "deferral": Table("cost at any rate of deferral", lambda m: curves.deferral_curves(m.methods)),
+    "decision_curve": Table("net benefit by what a missed glaucoma weighs",
+                            lambda m: decision_curve.draw_up_curves(m.study, m.weights)),
+    "winners": Table("who costs least by what a miss weighs and what readers are paid",
+                     lambda m: decision_curve.draw_up_winners(m.study, m.weights)),
     "plus": Table("MPD²+ taken apart, and at two operating points", _variants),
     "live": Table("either router moved to any rate of deferral by a live budget", _live),
     "resplits": Table("every method over random resplits of the table", lambda m: robustness.resplits(m.cache),

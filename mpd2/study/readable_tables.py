@@ -13,6 +13,7 @@ from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.metrics import BEST_ORACLE
 from mpd2.evaluation.tables import BUDGET_CONTROL, COLLAPSE, MATCHED, OBJECTIVE, REGULARISATION, REPORTED
 from mpd2.study import sentences
+from mpd2.study.decision_curve import curve_rows, winner_rows
 from mpd2.study.definition import ROUTERS
 from mpd2.study.moved_budgets import live_rows
 from mpd2.study.plus_ablation import OVERRULED, RELABELLED
@@ -187,6 +188,8 @@ VIEWS: dict[str, Callable[[StudyTables], Rows]] = {
     "risk": _risk,
     "tradeoff": _tradeoff,
     "deferral": _deferral,
+    "decision_curve": curve_rows,
+    "winners": winner_rows,
     "plus": _plus,
     "live": live_rows,
     "resplits": sentences.resplit_rows,

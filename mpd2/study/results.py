@@ -14,6 +14,7 @@ from mpd2.core.text import brief, listed
 from mpd2.evaluation.intervals import LEVEL, RESAMPLES, TAILS
 from mpd2.evaluation.metrics import BEST_ORACLE
 from mpd2.study.claims import FAILS, HARDLY, HOLDS, OF_ROUTERS, OF_THE_OBJECTIVE, RATHER
+from mpd2.study.decision_curve import ABOUT_CURVES, ABOUT_WINNERS, curve_words, winner_words
 from mpd2.study.definition import PAPER_RUN, ROUTERS
 from mpd2.study.moved_budgets import live_words
 from mpd2.study.plus_ablation import ABOUT as ABOUT_VARIANTS
@@ -48,6 +49,8 @@ SECTIONS = {
     "wins": "Every method against the readers",
     "risk": "By how hard a case is",
     "deferral": "At any rate of deferral",
+    "decision_curve": "Whatever a missed glaucoma weighs: net benefit",
+    "winners": "Who costs least where",
     "objective": "Terms of the objective",
     "regularisation": "The regularisers",
     "budget": "The budget",
@@ -69,6 +72,8 @@ NOTES = {
     "resamples it is. Methods that cannot be deployed are left out.",
     "deferral": "Total cost if a price on deferral is moved until that share of cases is deferred. The least one is "
     "found with hindsight, on the test cases.",
+    "decision_curve": ABOUT_CURVES,
+    "winners": ABOUT_WINNERS,
     "wins": "Against how many readers a method's F1 is higher on the reader's own cases.",
     "live": "A trained run is moved to any rate of deferral without training anew: its own decisions at its own rate, "
     "and elsewhere the cases it is expected to pay to send or to keep next.",
@@ -90,6 +95,8 @@ NOTES = {
 }
 
 SUMMARIES: dict[str, Callable[[StudyTables], str]] = {
+    "decision_curve": curve_words,
+    "winners": winner_words,
     "live": live_words,
     "resplits": resplit_words,
     "transfer": transfer_words,

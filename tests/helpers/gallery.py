@@ -30,7 +30,7 @@ from mpd2.present.charts import (
 from mpd2.present.charts import (
     map as map_charts,
 )
-from mpd2.present.charts.clinical import gain
+from mpd2.present.charts.clinical import decision_curve, gain
 from mpd2.present.charts.kit.drawing import Drawing, finished
 from mpd2.present.charts.map_print import for_paper
 from mpd2.study.reproduction import cells
@@ -213,6 +213,29 @@ PEOPLE = pd.DataFrame({
     "people": [70, 3, 64, 6, 2, 5, 21, 4, 33, 480, 99, 213],
 })  # fmt: skip
 ALONE = PEOPLE.assign(people=[139, 0, 0, 11, 0, 0, 224, 0, 0, 626, 0, 0])
+STRATEGIES = {  # net benefit at a ratio of 1 and of 50
+    ACTIVE: (RUN, 0.098, 0.141), "ai": ("AI only", -0.061, 0.131), "ai-moved": ("AI, threshold moved", -0.06, 0.126),
+    "recalibrated": ("Recalibrated AI", 0.071, 0.136), "always-defer": ("Always defer", 0.012, 0.122),
+    "mpd2-plus": ("MPD²+", 0.104, 0.139), "treat-all": ("Call everybody glaucoma", -0.7, 0.129),
+    "treat-none": ("Call nobody glaucoma", 0.0, 0.0), "mao": ("Mao two-stage", 0.082, 0.127),
+}  # fmt: skip
+DECISION_CURVE = pd.DataFrame([
+    {"method": method, "title": title, "ratio": ratio, "value": last - (last - first) / ratio ** 1.3,
+     "low": last - (last - first) / ratio ** 1.3 - 0.004 - 0.001 * place,
+     "high": last - (last - first) / ratio ** 1.3 + 0.009 + 0.001 * place, "behind": 0.001 * place}
+    for ratio in (50.0, 1.0, 2.0, 5.0, 10.0, 20.0) for place, (method, (title, first, last)) in
+    enumerate(STRATEGIES.items())
+])  # fmt: skip
+NAMED = [name for name in STRATEGIES if name != "mao"]
+WINNERS = pd.DataFrame([
+    {"ratio": ratio, "fee": fee, "method": method, "title": STRATEGIES[method][0], "value": 90.0 + 7 * ratio,
+     "second": "Mao two-stage", "margin": lead, "low": lead - low, "high": lead + 11.0, "beyond_chance": lead > low}
+    for ratio, fee, method, lead, low in (
+        (1.0, 0.0, "always-defer", 31.2, 9.0), (1.0, 1.0, ACTIVE, 12.4, 5.0), (1.0, 10.0, "recalibrated", 2.1, 6.0),
+        (4 / 3, 0.0, "always-defer", 28.3, 8.0), (4 / 3, 1.0, ACTIVE, 3.3, 7.0), (4 / 3, 10.0, "ai", 8.8, 2.0),
+        (50.0, 0.0, "mpd2-plus", 44.6, 3.0), (50.0, 1.0, "mpd2-plus", 5.7, 9.0), (50.0, 10.0, "ai", 0.6, 4.0))
+])  # fmt: skip
+OWN_RATIO = 4 / 3
 
 
 def _losses(names: dict[str, str]) -> pd.DataFrame:
@@ -232,6 +255,8 @@ GALLERY: dict[str, Callable[[], Drawing]] = {
     "case.input_ranges": lambda: case.input_ranges(RANGES),
     "case.attribution_bars": lambda: case.attribution_bars(ATTRIBUTION),
     "gain.split": lambda: gain.split(GAIN),
+    "decision_curve.curves": lambda: decision_curve.curves(DECISION_CURVE, ACTIVE, OWN_RATIO, NAMED),
+    "decision_curve.winners": lambda: decision_curve.winners(WINNERS, ACTIVE, OWN_RATIO),
     "map.region_mix": lambda: map_charts.region_mix(MIX),
     "map_print.for_paper": lambda: finished(for_paper(CASES, ["ai", "action"], ["c2"])),
     "overview.tradeoff": lambda: overview.tradeoff(PLANE, ACTIVE, True),

@@ -23,11 +23,11 @@ from mpd2.present.charts.kit.style import ON_DARK, ON_LIGHT, SEQUENCE
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 FIXED = ("case.eye", "report.cohort_costs", "report.reader_load", "map_print.for_paper")  # have a width of their own
 NAMELESS = ("case.eye", "case.policy_bars", "case.input_ranges", "case.attribution_bars")  # under a heading of the page
-ON_CELLS = ("readers.availability", "readers.kappa")
+ON_CELLS = ("readers.availability", "readers.kappa", "decision_curve.winners")
 INTERVALS = ("ablations.levels", "ablations.effects", "overview.differences", "risk.risk_curves", "runs.against",
              "robustness.resplits", "robustness.rivals", "robustness.transfer", "map.region_mix", "shift.differences",
-             "readers.load")  # fmt: skip
-UNEVEN = ("robustness.recalibration", "robustness.sample_size", "ablations.budget_control")
+             "readers.load", "decision_curve.curves", "decision_curve.winners")  # fmt: skip
+UNEVEN = ("robustness.recalibration", "robustness.sample_size", "ablations.budget_control", "decision_curve.curves")
 MOST_TICKS = 10
 
 
@@ -79,7 +79,7 @@ def test_every_text_can_be_read(name: str, scheme: str) -> None:
 @pytest.mark.parametrize("name", ON_CELLS)
 def test_what_stands_on_a_coloured_cell_can_be_read_on_it(name: str) -> None:
     panel = picture(name).panel
-    cells = [cell for cell in panel.of("rect") if cell.opacity == 1]
+    cells = [cell for cell in panel.of("rect") if cell.opacity == 1 and not cell.is_hollow]
     words = [word for word in panel.of("text") if word.fill in ("white", "black")]
     assert len(words) >= len(cells) > 0
     for word in words:

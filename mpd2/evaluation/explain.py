@@ -1,4 +1,8 @@
-"""Why a case went where it went: what each input adds, what would change the decision, and which cases are like it."""
+"""Why a case went where it went: what each input adds, what would change the decision, and which cases are like it.
+
+A run is asked about changed cases through one function, `Applied`, so that all of this holds for every method and at
+every operating point.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +14,14 @@ import numpy as np
 import pandas as pd
 from scipy.special import expit
 
-from mpd2.core.arrays import Bools, Floats
+from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import ANSWERS, MEASURED, STATE, UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import Expectations
-from mpd2.core.policy import Policy, Rule, choose, mean_policy
-from mpd2.core.runs import Run
+from mpd2.core.policy import Continuations, Policy, Rule, choose, mean_policy, preferences
+from mpd2.core.text import decimal
 from mpd2.evaluation.map import nearest
-from mpd2.methods.base import Explains
-from mpd2.methods.registry import policy_of
+from mpd2.methods.base import COHORT, Ground
 
 INPUT_NAMES = {
     "prob_1": "AI's probability",
@@ -29,28 +32,36 @@ INPUT_NAMES = {
     "uncertainty": "AI's uncertainty",
     "vCDR": "vertical CDR",
     "aCDR": "area CDR",
+    COHORT: "cohort",
 }
 
 NEW_CASE = "new case"  # id of one that is entered by hand
-BACKGROUND = 64  # training cases that stand for "not knowing" an input
-STEPS = 64  # points on the way to the end of a range; searched twice, so that a flip is found to 1/4000 of the way
+BACKGROUND = 24  # training cases that stand for "not knowing" an input
+STEPS = 32  # points on the way to the end of a range; searched twice, so that a flip is found to 1/1000 of the way
 STAND_INS = 3  # readers in a row who might be away
 INSIDE, OUTSIDE, BEYOND = "inside the range", "outside its cohort's range", "outside the training range"
 
+Applied = Callable[[Cohort], tuple[Policy, Continuations | None]]
+"""What a run makes of any cases, [E, N]: its policy, and how cases end where it relabels them."""
+
+Grounds = Callable[[Cohort], dict[Ground, Floats]]
+"""The numbers by which any cases are decided, [N] each, or [E, N] by every member."""
+
 Value = Callable[[Floats], Floats]
-"""From K states, [K, F], to one number each for any number of members, [..., K]."""
+"""From K rows of F inputs, [K, F], to numbers for each, [..., K]."""
 
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
-    """How the inputs of one case add up to each member's deferral logit."""
+    """How the inputs of one case add up to a number it is decided by, of all members together or of each."""
 
-    values: Floats  # [E, 8] in the order of STATE
-    base: Floats  # [E] the mean logit of the background
+    inputs: tuple[str, ...]  # F of them
+    values: Floats  # [F] or [E, F]
+    base: Floats  # [] or [E] the mean number of the background
 
     @property
-    def logit(self) -> Floats:
-        """The case's own logit, [E]."""
+    def total(self) -> Floats:
+        """The case's own number, [] or [E]."""
         return self.base + self.values.sum(-1)
 
 
@@ -155,70 +166,124 @@ def shapley(value: Value, case: Floats, background: Floats) -> tuple[Floats, Flo
 
 
 def attribute(
-    method: Explains, run: Run, case: Cohort, train: Cohort, size: int = BACKGROUND, seed: int = 0
-) -> Attribution:
-    """What each of the eight inputs, as the members of a run see them, adds to the deferral logit of one case.
+    grounds: Grounds, inputs: tuple[str, ...], case: Cohort, train: Cohort, size: int = BACKGROUND
+) -> dict[Ground, Attribution]:
+    """What each input adds to the numbers one case is decided by.
 
-    The background is a fixed draw of training cases. Inputs are taken one by one, although the AI's probability and
-    uncertainty are functions of its scores: what the four share is split between them.
+    Inputs are taken one by one, also where a method sees both the AI's scores and what follows from them: what these
+    share is split between them.
     """
-    rows = np.random.default_rng(seed).choice(len(train), min(size, len(train)), replace=False)
+    numbers = tuple(grounds(case))
+    if not numbers:
+        return {}
 
-    def logit(states: Floats) -> Floats:
-        return method.deferral_logit(run, copies_with(case, states))
+    def value(rows: Floats) -> Floats:
+        found = grounds(_with_inputs(case, inputs, rows))
+        return np.stack([found[number] for number in numbers])
 
-    return Attribution(*shapley(logit, case.state[0], train.state[rows]))
+    values, base = shapley(value, _inputs_of(case, inputs)[0], _inputs_of(background(train, size), inputs))
+    return {number: Attribution(inputs, values[k], base[k]) for k, number in enumerate(numbers)}
+
+
+def sending(applied: Applied, rule: Rule) -> Grounds:
+    """The log-odds by which every member sends a case; a method without grounds of its own decides by nothing else."""
+
+    def grounds(cases: Cohort) -> dict[Ground, Floats]:
+        return {"sending": preferences(applied(cases)[0], rule).max(-1)} if cases.available.any() else {}
+
+    return grounds
+
+
+def background(train: Cohort, size: int = BACKGROUND) -> Cohort:
+    """Training cases that stand for all: of each cohort its share, evenly from the AI's lowest probability up."""
+    order = np.lexsort((train.ai_probability, train.source))
+    places = (np.arange(min(size, len(train))) + 0.5) * len(train) / min(size, len(train))
+    return train.rows(order[places.astype(np.int64)])
 
 
 def attribution_frame(attribution: Attribution, case: Cohort) -> pd.DataFrame:
     """One row an input: its value, what it adds on average over the members, and the least and most of any."""
+    names, values = attribution.inputs, np.atleast_2d(attribution.values)
+    cohort = case.manifest.cohorts[case.source[0]].name
     return pd.DataFrame({
-        "variable": STATE,
-        "input": list(INPUT_NAMES.values()),
-        "value": case.state[0],
-        "adds": attribution.values.mean(0),
-        "least": attribution.values.min(0),
-        "most": attribution.values.max(0),
+        "variable": names,
+        "input": [INPUT_NAMES[name] for name in names],
+        "value": [cohort if name == COHORT else decimal(case.column(name)[0], 2) for name in names],
+        "adds": values.mean(0),
+        "least": values.min(0),
+        "most": values.max(0),
     })  # fmt: skip
+
+
+def _inputs_of(cases: Cohort, inputs: tuple[str, ...]) -> Floats:
+    """The named inputs, [N, F]; a cohort by its position."""
+    return np.column_stack([cases.source if name == COHORT else cases.column(name) for name in inputs]).astype(float)
+
+
+def _with_inputs(case: Cohort, inputs: tuple[str, ...], rows: Floats) -> Cohort:
+    """One case with other inputs, [K, F]; what follows from the AI's scores does, unless it is one of the inputs."""
+    state = np.repeat(case.state, len(rows), axis=0)
+    for name, values in zip(inputs, rows.T, strict=True):
+        if name != COHORT:
+            state[:, STATE.index(name)] = values
+    copies = copies_with(case, state if {"prob_1", "uncertainty"} & set(inputs) else following(state))
+    return replace(copies, source=rows[:, inputs.index(COHORT)].astype(np.int64)) if COHORT in inputs else copies
 
 
 # ---------------------------------------------------------------------------------- what would change the decision
 
 
-def flips(run: Run, case: Cohort, train: Cohort) -> pd.DataFrame:
-    """The smallest change of each measured input, within the training range, that turns keep into send or back.
+def done(applied: Applied, rule: Rule, cases: Cohort) -> Ints:
+    """What is done with each case, [N]: the answer, 0 or 1, of one that is kept, or 2 + the reader asked first."""
+    policy, endings = applied(cases)
+    kept = cases.ai_label if endings is None else endings.together().kept
+    action = choose(mean_policy(policy), rule)
+    return np.where(action > 0, action + 1, kept)
 
-    Columns: variable, input, now, flips_at (NaN if nothing in the range does), change (in standard deviations of the
-    training cases), probability (the AI's, at the flip). The easiest flip comes first.
+
+def flips(applied: Applied, rule: Rule, case: Cohort, train: Cohort) -> pd.DataFrame:
+    """The smallest change of each measured input, within the training range, that changes what is done with a case.
+
+    One row an input and a kind of change: from keeping to sending or back (`crosses`), and from one reader, or one
+    answer of a kept case, to another. Columns: variable, input, crosses, now, flips_at, change (in standard deviations
+    of the training cases), probability (the AI's, at the flip), then (what is done). The easiest comes first.
     """
+    case = replace(case, decisions=np.full_like(case.decisions, UNKNOWN))  # what readers would say plays no part
+    before = int(done(applied, rule, case)[0])
     columns = [STATE.index(name) for name in MEASURED]
-    now = case.state[0, columns]  # [L]
-    ends = np.stack([train.state.min(0), train.state.max(0)], axis=-1)[columns]  # [L, 2]
-    start = np.repeat(now[:, None], 2, axis=1)
-    inner, outer, turned = _first_flip(run, case, start, ends)
-    _, outer, _ = _first_flip(run, case, inner, outer)
-    change = np.where(turned, (outer - start) / train.state.std(0)[columns, None], np.inf)
-    nearer = np.abs(change).argmin(-1)[:, None]  # [L, 1] down or up
-    at, change, turned = (np.take_along_axis(part, nearer, 1)[:, 0] for part in (outer, change, turned))
-    ending = _moved(case.state[0], at[:, None, None])[:, 0, 0]  # [L, 8]
-    rows = pd.DataFrame({
-        "variable": MEASURED,
-        "input": [INPUT_NAMES[name] for name in MEASURED],
-        "now": now,
-        "flips_at": np.where(turned, at, np.nan),
-        "change": np.where(turned, change, np.nan),
-        "probability": np.where(turned, ending[:, STATE.index("prob_1")], np.nan),
-    })  # fmt: skip
-    return rows.sort_values("change", key=np.abs, na_position="last", ignore_index=True)
+    own, scale = case.state[0, columns], train.state.std(0)[columns]
+    position = np.repeat(np.arange(len(MEASURED)), 2)  # [W] every input on its way down and on its way up
+    ends = np.column_stack([train.state.min(0), train.state.max(0)])[columns].ravel()
+    path, outcome = _walk(applied, rule, case, position, own[position], ends)
+    rows = []
+    for crosses in (True, False):
+        way, first = _first(_turned(outcome, before, crosses))
+        finer, there = _walk(applied, rule, case, position[way], path[way, first - 1], path[way, first])
+        index, first = _first(_turned(there, before, crosses))
+        rows += [
+            (crosses, position[way[k]], finer[k, point], there[k, point]) for k, point in zip(index, first, strict=True)
+        ]
+    found = pd.DataFrame(rows, columns=["crosses", "position", "flips_at", "outcome"])
+    where = found.pop("position").to_numpy(int)
+    at = found["flips_at"].to_numpy(float)
+    found = found.assign(
+        variable=np.array(MEASURED)[where],
+        input=[INPUT_NAMES[MEASURED[k]] for k in where],
+        now=own[where],
+        change=(at - own[where]) / scale[where],
+        probability=_moved(case.state[0], where, at[:, None])[:, 0, STATE.index("prob_1")],
+        then=[_in_words(int(each), case) for each in found.pop("outcome")],
+    )
+    easiest = found.sort_values("change", key=np.abs, ignore_index=True)
+    return easiest.drop_duplicates(["variable", "crosses"], ignore_index=True)
 
 
-def stand_ins(run: Run, case: Cohort) -> list[int]:
+def stand_ins(applied: Applied, rule: Rule, case: Cohort) -> list[int]:
     """Who is asked, then who if that one is away, and so on: actions, 0 for the AI, which ends the list."""
     order: list[int] = []
     available = case.available[0].copy()
     while len(order) < STAND_INS:
-        roster = copies_with(case, case.state, available)
-        action = int(choose(mean_policy(policy_of(run, roster)), run.rule)[0])
+        action = int(choose(mean_policy(applied(copies_with(case, case.state, available))[0]), rule)[0])
         order.append(action)
         if action == 0:
             break
@@ -226,27 +291,39 @@ def stand_ins(run: Run, case: Cohort) -> list[int]:
     return order
 
 
-def _first_flip(run: Run, case: Cohort, start: Floats, end: Floats) -> tuple[Floats, Floats, Bools]:
-    """On the way from start to end, [L, 2] each: the last point before the first flip, that flip, and if there is one.
-
-    Both ways, up and down, of every input are walked at once.
-    """
-    path = start[..., None] + (end - start)[..., None] * np.linspace(0, 1, STEPS)  # [L, 2, STEPS]
-    states = _moved(case.state[0], path)
-    policy = mean_policy(policy_of(run, copies_with(case, states.reshape(-1, len(STATE)))))
-    sends = (choose(policy, run.rule) > 0).reshape(path.shape)
-    now = choose(mean_policy(policy_of(run, case)), run.rule)[0] > 0
-    first = (sends != now).argmax(-1)[..., None]
-    before = np.take_along_axis(path, np.maximum(first - 1, 0), -1)[..., 0]
-    return before, np.take_along_axis(path, first, -1)[..., 0], (sends != now).any(-1)
+def _walk(
+    applied: Applied, rule: Rule, case: Cohort, position: Ints, start: Floats, end: Floats
+) -> tuple[Floats, Ints]:
+    """Points on W ways, each along one measured input, and what is done there, [W, STEPS]."""
+    path = start[:, None] + (end - start)[:, None] * np.linspace(0, 1, STEPS)
+    states = _moved(case.state[0], position, path)
+    outcome = done(applied, rule, copies_with(case, states.reshape(-1, len(STATE))))
+    return path, outcome.reshape(path.shape)
 
 
-def _moved(state: Floats, values: Floats) -> Floats:
-    """One state with its l-th measured input set to each of values[l], [L, ...] to [L, ..., 8]."""
+def _turned(outcome: Ints, before: int, crosses: bool) -> Bools:
+    """Where something else is done: kept instead of sent or the reverse, or another reader or answer."""
+    crossed = (outcome > 1) != (before > 1)
+    return crossed if crosses else ~crossed & (outcome != before)
+
+
+def _first(turned: Bools) -> tuple[Ints, Ints]:
+    """The ways on which anything turns, and where it first does; never at a way's start, which is where a case is."""
+    turned = turned & (np.arange(turned.shape[-1]) > 0)
+    way = np.flatnonzero(turned.any(-1))
+    return way, turned[way].argmax(-1)
+
+
+def _moved(state: Floats, position: Ints, values: Floats) -> Floats:
+    """One state with the measured input at position[w] set to each of values[w], [W, S] to [W, S, 8]."""
     moved = np.broadcast_to(state, (*values.shape, len(STATE))).copy()
-    for position, name in enumerate(MEASURED):
-        moved[position, ..., STATE.index(name)] = values[position]
+    columns = np.array([STATE.index(name) for name in MEASURED])[position]
+    np.put_along_axis(moved, np.broadcast_to(columns[:, None, None], (*values.shape, 1)), values[..., None], -1)
     return following(moved)
+
+
+def _in_words(outcome: int, case: Cohort) -> str:
+    return f"kept: {ANSWERS[outcome]}" if outcome < 2 else f"sent to {case.manifest.readers[outcome - 2].name}"
 
 
 # ---------------------------------------------------------------------------------- beside other cases
@@ -268,7 +345,7 @@ def range_frame(case: Cohort, train: Cohort) -> pd.DataFrame:
     flag = np.where(beyond, BEYOND, np.where(outside, OUTSIDE, INSIDE))
     return pd.DataFrame({
         "variable": STATE,
-        "input": list(INPUT_NAMES.values()),
+        "input": [INPUT_NAMES[name] for name in STATE],
         "value": value,
         "low": low,
         "high": high,
@@ -280,15 +357,14 @@ def range_frame(case: Cohort, train: Cohort) -> pd.DataFrame:
     })  # fmt: skip
 
 
-def similar_cases(run: Run, case: Cohort, train: Cohort, k: int) -> pd.DataFrame:
+def similar_cases(applied: Applied, rule: Rule, case: Cohort, train: Cohort, k: int) -> pd.DataFrame:
     """The training cases most like this one: truth, what the run does with it, the AI's and each reader's answer.
 
     A reader who has read none of them has no column.
     """
     rows, distances = nearest(train, case.state, k)
     alike = train.rows(rows[0])
-    who = np.array(["AI", *(reader.name for reader in train.manifest.readers)])
-    action = choose(mean_policy(policy_of(run, alike)), run.rule)
+    who = ["AI", *(reader.name for reader in train.manifest.readers)]
     answers = pd.DataFrame(alike.action_labels, columns=who).replace(ANSWERS)
     names = np.array([entry.name for entry in train.manifest.cohorts])
     facts = pd.DataFrame({
@@ -296,7 +372,7 @@ def similar_cases(run: Run, case: Cohort, train: Cohort, k: int) -> pd.DataFrame
         "distance": distances[0],
         "cohort": names[alike.source],
         "truth": [ANSWERS[int(truth)] for truth in alike.truth],
-        "sent to": who[action],
+        "done": [_in_words(int(each), case) for each in done(applied, rule, alike)],
     })  # fmt: skip
     return facts.join(answers.loc[:, (answers != "").any()])
 
@@ -305,5 +381,5 @@ def comparison_frame(case: Cohort, other: Cohort, train: Cohort) -> pd.DataFrame
     """Two cases input by input: both values, and how far apart in standard deviations of the training cases."""
     scale = train.state.std(0)
     apart = np.divide(case.state[0] - other.state[0], scale, out=np.zeros(len(STATE)), where=scale > 0)
-    names = list(INPUT_NAMES.values())
+    names = [INPUT_NAMES[name] for name in STATE]
     return pd.DataFrame({"input": names, "this": case.state[0], "other": other.state[0], "apart": apart})

@@ -6,7 +6,7 @@ Whoever needs more than a policy asks whether a method can do it (`isinstance`),
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import pandas as pd
 
@@ -17,6 +17,11 @@ from mpd2.core.error_rates import Expectations
 from mpd2.core.operating_point import OperatingPoint
 from mpd2.core.policy import Continuations, Decisions, Policy
 from mpd2.core.runs import Run
+
+COHORT = "cohort"  # an input besides those of the state
+
+Ground = Literal["sending", "glaucoma", "asking"]
+"""What a decision rests on: the log-odds of sending, the log-odds of glaucoma, what asking is expected to save."""
 
 
 class Method(Protocol):
@@ -99,8 +104,17 @@ class ModelsReaders(Protocol):
 
 
 @runtime_checkable
-class Explains(Protocol):
-    """A method whose decision to send is one number that can be taken apart input by input, and is quick to compute."""
+class SeesInputs(Protocol):
+    """A method that does not do the same with every case, and is quick to ask about thousands of changed ones."""
 
-    def deferral_logit(self, run: Run, cohort: Cohort) -> Floats:
-        """log d / (1 − d) of every member and case, [E, N]."""
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """What it looks at: names of the state, and COHORT where it matters which cohort a case is of."""
+
+
+@runtime_checkable
+class Explains(SeesInputs, Protocol):
+    """A method that does not decide by the log-odds of sending, but by numbers of its own."""
+
+    def grounds(self, run: Run, cohort: Cohort) -> dict[Ground, Floats]:
+        """These numbers, [N] each, all members together; none about asking where no reader is available."""

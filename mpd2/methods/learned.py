@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from mpd2.core.arrays import Floats
-from mpd2.core.cohort import Cohort
+from mpd2.core.cohort import STATE, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.policy import Policy
 from mpd2.core.runs import Run
@@ -45,6 +45,7 @@ class Learned(ABC):
     cost_aware: bool = True
     net: Net = Net()
 
+    inputs: ClassVar[tuple[str, ...]] = STATE
     family: ClassVar[str]
     title: ClassVar[str]
 

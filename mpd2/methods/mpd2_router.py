@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
-import numpy as np
-from scipy.special import logit
-
-from mpd2.core.arrays import Floats
-from mpd2.core.cohort import Cohort
+from mpd2.core.cohort import STATE, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.policy import Policy
 from mpd2.core.runs import Run
 from mpd2.training.config import PAPER, Config
-
-SUREST = 1e-7  # how near to 0 and 1 single precision tells probabilities apart
 
 
 @dataclass(frozen=True)
@@ -23,6 +18,7 @@ class Mpd2:
     """The dual-head router with one configuration, whatever the seed."""
 
     config: Config = PAPER
+    inputs: ClassVar[tuple[str, ...]] = STATE
     key: str = "mpd2"
     name: str = "MPD²"
 
@@ -37,7 +33,3 @@ class Mpd2:
         from mpd2.training.population import population_policy
 
         return population_policy(run, cohort)
-
-    def deferral_logit(self, run: Run, cohort: Cohort) -> Floats:
-        """log d / (1 − d) of every router and case, [E, N]."""
-        return logit(np.clip(self.policy(run, cohort).rounded().defer, SUREST, 1 - SUREST))

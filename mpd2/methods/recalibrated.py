@@ -9,16 +9,19 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
+from scipy.special import logit
 
 from mpd2.core.arrays import Floats, Ints
-from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.cohort import MEASURED, UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.logistic import fit_logistic, sigmoid
 from mpd2.core.operating_point import OperatingPoint
 from mpd2.core.policy import NOBODY, Continuations, Decisions, Policy
 from mpd2.core.runs import Run
+from mpd2.methods.base import COHORT, Ground
 from mpd2.methods.common import CONFIDENT, asks_nobody, confident_ai, learning_splits, member_settings, per_member
 from mpd2.methods.plus.posterior import (
     COHORTS,
@@ -39,6 +42,10 @@ class _Relabelled(ABC):
     @abstractmethod
     def glaucoma(self, run: Run, cohort: Cohort) -> Floats:
         """P(glaucoma | state) by every member, [E, N]."""
+
+    def grounds(self, run: Run, cohort: Cohort) -> dict[Ground, Floats]:
+        """The log-odds of glaucoma, whatever errors cost."""
+        return {"glaucoma": logit(self.glaucoma(run, cohort).mean(0))}
 
     def policy(self, run: Run, cohort: Cohort) -> Policy:
         """No deferral."""
@@ -69,6 +76,7 @@ class _Relabelled(ABC):
 class RecalibratedScore(_Relabelled):
     """Logistic in the AI's log-odds alone (Platt scaling)."""
 
+    inputs: ClassVar[tuple[str, ...]] = ("logit_0", "logit_1")
     key: str = "recalibrated-score"
     name: str = "Recalibrated AI, one score"
 
@@ -99,6 +107,7 @@ class Recalibrated(_Relabelled):
     """Logistic in a quadratic of all inputs, with a part of its own for each cohort: the posterior of MPD²+."""
 
     draws: int = DRAWS
+    inputs: ClassVar[tuple[str, ...]] = (*MEASURED, COHORT)
     key: str = "recalibrated"
     name: str = "Recalibrated AI"
 

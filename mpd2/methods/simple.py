@@ -102,6 +102,11 @@ class Threshold:
     name: str
     signals: tuple[str, ...]  # state variables
 
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """Its signals."""
+        return self.signals
+
     def fit(self, cohort: Cohort, costs: Costs, seeds: Sequence[int]) -> Run:
         """Rank the readers on train and choose the thresholds, all together, for the least cost on val."""
         train, val = learning_splits(cohort)

@@ -74,8 +74,8 @@ def _default_views(about: Scenario) -> None:
     robustness_store.on_other_splits()
     first = ordered(case_store.listing(about), next(iter(ORDERS)))["case_id"].iloc[0]
     case_store.facts(about, first)
-    for explained in (case_store.attribution, case_store.flips, case_store.stand_ins, case_store.similar):
-        explained(about.run, first)
+    for explained in (case_store.reasons, case_store.flips, case_store.stand_ins, case_store.similar):
+        explained(about, first)
     usual = state.usual()
     budget_store.measure(about, usual)
     budget_store.sweep_texts(about, usual)

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from mpd2.core.arrays import Floats
-from mpd2.core.cohort import MEASURED, STATE, UNKNOWN, Cohort
+from mpd2.core.cohort import STATE, UNKNOWN, Cohort
 from mpd2.core.error_rates import expectations, fit_errors
-from mpd2.core.policy import choose, mean_policy
+from mpd2.core.policy import choose, mean_policy, preferences
 from mpd2.core.runs import Run
 from mpd2.evaluation import explain
-from mpd2.methods.mpd2_router import Mpd2
-from mpd2.methods.registry import policy_of
+from mpd2.methods.base import COHORT
+from mpd2.methods.registry import continuations_of, policy_of
 from mpd2.training.config import Config
 from mpd2.training.population import fit_routers
 
@@ -39,6 +39,10 @@ def run(small_cohort: Cohort) -> Run:
     )  # fmt: skip
     costs = small_cohort.manifest.default_costs()
     return fit_routers(small_cohort, costs, [config.but(seed=seed) for seed in range(3)], device="cpu")
+
+
+def applied(run: Run) -> explain.Applied:
+    return lambda cases: (policy_of(run, cases), continuations_of(run, cases))
 
 
 def sends(run: Run, cases: Cohort) -> np.ndarray:
@@ -74,58 +78,86 @@ def test_inputs_that_play_the_same_part_share_alike_and_an_unused_one_gets_nothi
     np.testing.assert_allclose(values, [2.0, 2.0, 0.0], atol=1e-12)
 
 
-def test_attributions_add_up_to_every_routers_own_logit(run: Run, small_cohort: Cohort, train: Cohort) -> None:
-    case = small_cohort.rows(np.array([20]))
-    found = explain.attribute(Mpd2(), run, case, train, size=5)
+def test_attributions_add_up_to_every_routers_own_number(run: Run, small_cohort: Cohort, train: Cohort) -> None:
+    case, grounds = small_cohort.rows(np.array([20])), explain.sending(applied(run), run.rule)
+    found = explain.attribute(grounds, STATE, case, train, size=5)["sending"]
     assert found.values.shape == (3, len(STATE))
-    np.testing.assert_allclose(found.logit, Mpd2().deferral_logit(run, case)[:, 0], atol=1e-4)
+    np.testing.assert_allclose(found.total, preferences(policy_of(run, case), run.rule).max(-1)[:, 0], atol=1e-4)
+    others = grounds(_as_if(case, explain.background(train, 5)))["sending"]
+    np.testing.assert_allclose(found.base, others.mean(-1), atol=1e-4)
 
 
-def test_attributions_are_the_same_every_time(run: Run, small_cohort: Cohort, train: Cohort) -> None:
-    case = small_cohort.rows(np.array([20]))
-    first, second = (explain.attribute(Mpd2(), run, case, train, size=5) for _ in range(2))
-    np.testing.assert_array_equal(first.values, second.values)
+def _as_if(case: Cohort, others: Cohort) -> Cohort:
+    """Other cases as if those who can read the one, and no others, could read them."""
+    return replace(others, available=np.repeat(case.available, len(others), axis=0))
+
+
+def test_a_case_nobody_can_read_has_no_decision_to_take_apart(run: Run, small_cohort: Cohort, train: Cohort) -> None:
+    case = small_cohort.rows(np.array([20])).with_available(np.zeros(small_cohort.readers, bool))
+    assert explain.attribute(explain.sending(applied(run), run.rule), STATE, case, train, size=5) == {}
+
+
+def test_the_background_is_spread_over_cohorts_and_probabilities(train: Cohort) -> None:
+    few = explain.background(train, 20)
+    shares = [np.bincount(cases.source, minlength=3) / len(cases) for cases in (few, train)]
+    np.testing.assert_allclose(*shares, atol=1 / 20)
+    assert abs(few.ai_probability.mean() - train.ai_probability.mean()) < 0.05
+    np.testing.assert_array_equal(few.ids, explain.background(train, 20).ids)
+    assert sorted(explain.background(train, 10**6).ids) == sorted(train.ids)
 
 
 def test_attributions_are_told_as_their_mean_and_spread(small_cohort: Cohort) -> None:
-    told = explain.Attribution(np.array([[1.0] * 8, [3.0] * 8]), np.zeros(2))
-    row = explain.attribution_frame(told, small_cohort.rows(np.array([0]))).iloc[0]
-    assert (row["adds"], row["least"], row["most"]) == (2.0, 1.0, 3.0)
+    inputs = ("vCDR", COHORT)
+    told = explain.Attribution(inputs, np.array([[1.0] * 2, [3.0] * 2]), np.zeros(2))
+    rows = explain.attribution_frame(told, small_cohort.rows(np.array([0])))
+    assert rows[["adds", "least", "most"]].iloc[0].tolist() == [2.0, 1.0, 3.0]
+    assert rows["value"].tolist() == [f"{small_cohort.column('vCDR')[0]:.2f}", small_cohort.manifest.cohorts[0].name]
 
 
-def test_a_flip_turns_the_decision_and_just_short_of_it_does_not(run: Run, small_cohort: Cohort, train: Cohort) -> None:
-    tried = 0
-    for position in range(0, len(small_cohort), 6):
-        case = small_cohort.rows(np.array([position]))
-        now = sends(run, case)[0]
-        for row in explain.flips(run, case, train).dropna().itertuples():
-            tried += 1
-            width = np.ptp(train.column(row.variable)) + abs(row.now)
-            short = row.flips_at - np.sign(row.change) * min(2e-3 * width, abs(row.flips_at - row.now))
-            states = np.stack([explain.changed(case.state[0], {row.variable: v}) for v in (row.flips_at, short)])
-            there, before = sends(run, explain.copies_with(case, states))
-            assert there != now
-            assert before == now
-    assert tried > 5
-
-
-def test_flips_stay_in_the_training_range_and_the_easiest_comes_first(
+def test_a_flip_changes_what_is_done_and_just_short_of_it_does_not(
     run: Run, small_cohort: Cohort, train: Cohort
 ) -> None:
-    case = train.rows(np.array([3]))
-    rows = explain.flips(run, case, train)
-    assert sorted(rows["variable"]) == sorted(MEASURED)
-    found = rows.dropna()
-    for row in found.itertuples():
-        assert train.column(row.variable).min() <= row.flips_at <= train.column(row.variable).max()
-    assert found["change"].abs().is_monotonic_increasing
+    assert flips_tried(run, small_cohort.rows(np.arange(0, len(small_cohort), 6)), train) > 5
+
+
+def flips_tried(run: Run, cases: Cohort, train: Cohort) -> int:
+    """Run every flip of some cases again, and the point just short of it; how many there were."""
+    tried = 0
+    for position in range(len(cases)):
+        case = cases.rows(np.array([position]))
+        now = explain.done(applied(run), run.rule, case)[0]
+        for row in explain.flips(applied(run), run.rule, case, train).itertuples():
+            tried += 1
+            width = np.ptp(train.column(row.variable)) + abs(row.now)
+            short = row.flips_at - np.sign(row.change) * min(4e-3 * width, abs(row.flips_at - row.now))
+            states = np.stack([explain.changed(case.state[0], {row.variable: v}) for v in (row.flips_at, short)])
+            copies = explain.copies_with(case, states)
+            there, before = explain.done(applied(run), run.rule, copies)
+            assert there != now
+            assert ((there > 1) != (now > 1)) == row.crosses == (sends(run, copies)[0] != (now > 1))
+            assert ((before > 1) == (now > 1)) if row.crosses else before != there
+            who = ["healthy", "glaucoma", *(reader.name for reader in case.manifest.readers)][there]
+            assert row.then.endswith(who)
+    return tried
+
+
+def test_flips_stay_in_the_training_range_and_the_easiest_comes_first(run: Run, train: Cohort) -> None:
+    found = [
+        explain.flips(applied(run), run.rule, train.rows(np.array([row])), train) for row in range(0, len(train), 2)
+    ]
+    assert sum(map(len, found)) > 5
+    for rows in found:
+        for row in rows.itertuples():
+            assert train.column(row.variable).min() <= row.flips_at <= train.column(row.variable).max()
+        assert rows["change"].abs().is_monotonic_increasing
+        assert not rows.duplicated(["variable", "crosses"]).any()
 
 
 def test_whoever_is_away_is_not_asked_again(run: Run, small_cohort: Cohort) -> None:
     sent = small_cohort.rows(np.flatnonzero(sends(run, small_cohort))[:5])
     for position in range(len(sent)):
         case = sent.rows(np.array([position]))
-        order = explain.stand_ins(run, case)
+        order = explain.stand_ins(applied(run), run.rule, case)
         assert order[0] == choose(mean_policy(policy_of(run, case)), run.rule)[0]
         assert len(set(order)) == len(order) <= 3
         assert all(action == 0 or case.available[0, action - 1] for action in order)
@@ -134,7 +166,7 @@ def test_whoever_is_away_is_not_asked_again(run: Run, small_cohort: Cohort) -> N
 def test_without_readers_the_list_of_stand_ins_ends_with_the_ai(run: Run, small_cohort: Cohort) -> None:
     case = small_cohort.rows(np.array([0]))
     nobody = explain.copies_with(case, case.state, np.zeros(case.readers, bool))
-    assert explain.stand_ins(run, nobody) == [0]
+    assert explain.stand_ins(applied(run), run.rule, nobody) == [0]
 
 
 def test_an_edited_score_moves_probability_and_uncertainty_with_it(small_cohort: Cohort) -> None:
@@ -191,7 +223,7 @@ def test_a_value_is_flagged_outside_its_cohort_and_beyond_all_training_cases(tra
 
 
 def test_a_training_case_is_most_like_itself_and_readers_who_read_nothing_are_left_out(run: Run, train: Cohort) -> None:
-    rows = explain.similar_cases(run, train.rows(np.array([4])), train, 3)
+    rows = explain.similar_cases(applied(run), run.rule, train.rows(np.array([4])), train, 3)
     assert rows["case_id"].iloc[0] == train.ids[4]
     assert rows["distance"].is_monotonic_increasing
     alike = train.rows(np.flatnonzero(np.isin(train.ids, rows["case_id"])))
@@ -199,6 +231,7 @@ def test_a_training_case_is_most_like_itself_and_readers_who_read_nothing_are_le
         train.manifest.readers, (alike.decisions != UNKNOWN).any(0), strict=True) if any_read]  # fmt: skip
     assert [name for name in rows.columns if name in {r.name for r in train.manifest.readers}] == read
     assert set(rows["truth"]) <= {"healthy", "glaucoma"}
+    assert rows["done"].str.match("kept: (healthy|glaucoma)|sent to .+").all()
 
 
 def test_a_case_is_nowhere_apart_from_itself(train: Cohort) -> None:

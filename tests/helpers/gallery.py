@@ -108,7 +108,7 @@ RANGES = pd.DataFrame({
     "q95": [0.9, 0.93, 0.96], "place": [0.65, 1.04, 3.0], "rank": [0.8, 1.0, 1.0], "flag": [INSIDE, OUTSIDE, BEYOND],
 })  # fmt: skip
 ATTRIBUTION = pd.DataFrame({
-    "input": ["vCDR", "ViM", "Quality risk"], "value": [0.62, 7.5, 0.3], "adds": [0.4, -1.2, 0.8],
+    "input": ["vCDR", "ViM", "Quality risk"], "value": ["0.62", "7.50", "0.30"], "adds": [0.4, -1.2, 0.8],
     "least": [0.1, -1.9, 0.6], "most": [0.9, -0.7, 1.5],
 })  # fmt: skip
 
@@ -253,7 +253,7 @@ GALLERY: dict[str, Callable[[], Drawing]] = {
     "case.eye": lambda: case.eye(case.eye_frame(0.8, 0.5)),
     "case.policy_bars": lambda: case.policy_bars(ACTIONS, ORIGINAL),
     "case.input_ranges": lambda: case.input_ranges(RANGES),
-    "case.attribution_bars": lambda: case.attribution_bars(ATTRIBUTION),
+    "case.attribution_bars": lambda: case.attribution_bars(ATTRIBUTION, "sending"),
     "gain.split": lambda: gain.split(GAIN),
     "decision_curve.curves": lambda: decision_curve.curves(DECISION_CURVE, ACTIVE, OWN_RATIO, NAMED),
     "decision_curve.winners": lambda: decision_curve.winners(WINNERS, ACTIVE, OWN_RATIO),

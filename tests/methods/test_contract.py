@@ -11,14 +11,14 @@ import pytest
 from scipy.special import expit
 from toy import toy_problem
 
-from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.cohort import STATE, UNKNOWN, Cohort
 from mpd2.core.error_rates import fit_errors
 from mpd2.core.errors import UserError
 from mpd2.core.policy import NOBODY, Policy, choose
 from mpd2.core.runs import Run, load_run, save_run
 from mpd2.evaluation.metrics import evaluate
 from mpd2.evaluation.published import published
-from mpd2.methods.base import ExpectsCosts, Explains, Method, Relabels
+from mpd2.methods.base import COHORT, AsksOn, ExpectsCosts, Explains, Method, Relabels, SeesInputs
 from mpd2.methods.learned import Learned
 from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.plus.method import Plus
@@ -129,12 +129,32 @@ def test_what_is_expected_of_a_case_is_of_one_model_whatever_the_method(key: str
 
 
 @every_method
-def test_a_method_that_explains_takes_its_own_policy_apart(key: str) -> None:
-    method = METHODS[key]
-    assert isinstance(method, Explains) == (key == Mpd2.key)
-    if isinstance(method, Explains):
-        defer = policy_of(fitted(key), SMALL).defer
-        assert np.allclose(expit(method.deferral_logit(fitted(key), SMALL)), defer, atol=1e-6)
+def test_a_method_looks_at_nothing_but_the_inputs_it_names(key: str) -> None:
+    method, shuffled = METHODS[key], np.random.default_rng(0).permutation(len(SMALL))
+    seen = method.inputs if isinstance(method, SeesInputs) else ()
+    assert set(seen) <= {*STATE, COHORT}
+    others = [column for column, name in enumerate(STATE) if name not in seen]
+    state = SMALL.state.copy()
+    state[:, others] = state[shuffled][:, others]
+    changed = replace(SMALL, state=state, source=SMALL.source if COHORT in seen else SMALL.source[shuffled])
+    if key not in NOT_DEPLOYABLE:
+        assert same(policy_of(fitted(key), changed), policy_of(fitted(key), SMALL))
+
+
+@pytest.mark.parametrize("key", [key for key, method in METHODS.items() if isinstance(method, Explains)])
+def test_what_a_method_decides_by_is_what_it_expects(key: str) -> None:
+    method, run = METHODS[key], fitted(key)
+    assert isinstance(method, Explains)
+    grounds = method.grounds(run, SMALL)
+    expected = expectations_of(run, SMALL, run.costs, fit_errors(SMALL.subset(split="train")))
+    assert expected is not None
+    assert np.allclose(expit(grounds["glaucoma"]), expected.glaucoma, atol=1e-12)
+    asks = isinstance(method, AsksOn)
+    assert ("asking" in grounds) == asks
+    if asks:
+        assert np.allclose(grounds["asking"], expected.cost[:, 0] - expected.cost[:, 1:].min(-1), atol=1e-12)
+    alone = method.grounds(run, SMALL.with_available(np.zeros(SMALL.readers, bool)))
+    assert list(alone) == ["glaucoma"]
 
 
 @every_method

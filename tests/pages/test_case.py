@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.special import logit
 from streamlit.testing.v1 import AppTest
 
 from mpd2.planning.day import DaySetting
 from mpd2.studio.budget import store as budget_store
+from mpd2.studio.case import store as case_store
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 
@@ -172,16 +174,42 @@ def test_a_case_of_another_slice_is_one_press_away(open_page: OpenPage) -> None:
     assert f"Case {SENT}, REFUGE, test" in texts(page)
 
 
-@pytest.mark.parametrize(
-    ("run", "missing"), [("studio", set()), ("mao", {"Why"}), ("mpd2-plus", {"Why"}), ("oracle", {"Why", "What if"})]
-)
-def test_a_run_has_the_tabs_of_what_its_method_can_do(page: AppTest, run: str, missing: set[str]) -> None:
+@pytest.mark.parametrize("run", ["studio", "mao", "mpd2-plus", "oracle"])
+def test_every_run_has_the_same_tabs_and_one_that_asks_on_its_steps(page: AppTest, run: str) -> None:
     page = page.selectbox(key="run").select(run).run()
+    shown = [tab.label for tab in page.tabs if tab.label != "Step by step"]
+    assert shown == ["Why", "What would change it", "Inputs", "Similar cases", "What if", "Worklist"]
+    assert ("Step by step" in [tab.label for tab in page.tabs]) == (run == "mpd2-plus")
+    for label in ("What would change it", "Similar cases"):
+        assert not open_tab(page, label).exception
+
+
+@pytest.mark.parametrize(
+    ("run", "told"),
+    [
+        ("studio", ["log-odds of sending", "all 256 sets of the 8 inputs", "read the four together"]),
+        ("mao", ["log-odds of sending", "least and most of any of 10 models"]),
+        ("uncertainty", ["log-odds of sending", "all 2 sets of the 1 inputs"]),
+        ("mpd2-plus", ["log-odds of glaucoma", "expected to save after all fees", "all 128 sets of the 7 inputs"]),
+        ("always-defer", ["does the same with every case"]),
+        ("oracle", ["looks up the truth"]),
+    ],
+)
+def test_every_method_says_why_or_why_it_cannot(page: AppTest, run: str, told: list[str]) -> None:
+    page = open_tab(page.selectbox(key="run").select(run).run(), "Why")
     assert not page.exception
-    shown = {tab.label for tab in page.tabs}
-    assert {"Why", "What would change it", "Inputs", "Similar cases", "What if", "Worklist"} - shown == missing
-    assert ("Step by step" in shown) == (run == "mpd2-plus")
-    assert not open_tab(page, "What would change it").exception
+    shown = texts(page)
+    assert all(words in shown for words in told)
+
+
+def test_what_adds_up_is_the_probability_the_page_shows(open_page: OpenPage) -> None:
+    about = Scenario(run="mpd2-plus")
+    reasons, facts = case_store.reasons(about, OTHER), case_store.facts(about, OTHER)
+    glaucoma, asking = reasons["glaucoma"], reasons["asking"]
+    for reason in (glaucoma, asking):
+        assert reason.base + reason.parts["adds"].sum() == pytest.approx(reason.total, abs=1e-9)
+    assert glaucoma.total == pytest.approx(logit(facts.glaucoma), abs=1e-9)
+    assert asking.total == pytest.approx(facts.expected.cost[0, 0] - facts.expected.cost[0, 1:].min(), abs=1e-9)
 
 
 @pytest.mark.parametrize("run", ["mao", "mpd2-plus"])
@@ -191,6 +219,26 @@ def test_every_method_that_can_be_deployed_is_asked_again(page: AppTest, run: st
     page = page.slider(key=f"whatif:{SENT}:vCDR").set_value(0.95).run()
     assert not page.exception
     assert metrics(page) != before
+
+
+def test_where_the_cohort_matters_it_can_be_changed_and_is_in_the_link(page: AppTest, open_page: OpenPage) -> None:
+    page = open_tab(page, "What if")
+    assert f"whatif:{SENT}:cohort" not in [box.key for box in page.selectbox]  # MPD² does not look at it
+    page = open_tab(page.selectbox(key="run").select("mpd2-plus").run(), "What if")
+    before = metrics(page)
+    page = page.selectbox(key=f"whatif:{SENT}:cohort").select("origa").run()
+    assert metrics(page) != before
+    assert page.query_params["whatif"] == f"{SENT};cohort:origa"
+    again = open_page("case", case=SENT, run="mpd2-plus", whatif=f"{SENT};cohort:origa")
+    assert metrics(again) == metrics(page)
+    assert not open_page("case", case=SENT, run="mpd2-plus", whatif=f"{SENT};cohort:nowhere").exception
+
+
+def test_a_case_that_needs_the_answers_to_be_decided_cannot_be_changed(page: AppTest) -> None:
+    page = open_tab(page.selectbox(key="run").select("oracle").run(), "What if")
+    assert not page.exception
+    assert not page.slider
+    assert "A changed or a new case has neither" in texts(page)
 
 
 def test_an_edited_case_is_decided_anew_and_reset_brings_it_back(page: AppTest) -> None:

@@ -68,6 +68,9 @@ def test_every_chart_can_be_exported(actions: pd.DataFrame, small_cohort: Cohort
         figures.eye(figures.eye_frame(0.6, float("nan"))),
         figures.policy_bars(actions, actions),
         figures.input_ranges(range_frame(case, train)),
-        figures.attribution_bars(attribution_frame(Attribution(values, np.zeros(2)), case)),
+        *(
+            figures.attribution_bars(attribution_frame(Attribution(STATE, values, np.zeros(2)), case), ground)
+            for ground in figures.ADDS
+        ),
     )
     assert all(b"<svg" in render(chart, "svg")[:200] for chart in charts)

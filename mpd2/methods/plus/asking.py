@@ -71,7 +71,7 @@ def first_gain(outlook: Outlook, costs: Costs, limit: int) -> Floats:
     Whatever is asked after that, up to `limit` readers in all, is counted in.
     """
     terms, start = _begin(outlook, costs)
-    depth = _depth(limit, start.open.shape[1])
+    depth = look_ahead(limit, start.open.shape[1])
     saved = _stop(start, terms)[:, None] - _asking(start, terms, depth)
     return saved.reshape(outlook.answers.shape[:-1])
 
@@ -149,7 +149,7 @@ def ways(readers: int, depth: int) -> int:
     return perm(readers, depth) * 2**depth
 
 
-def _depth(limit: int, readers: int) -> int:
+def look_ahead(limit: int, readers: int) -> int:
     """How many answers are looked ahead: all there may be, or where readers are too many as many as can be followed."""
     return max(depth for depth in range(1, limit + 1) if depth == 1 or ways(readers, depth) <= PATHS)
 
@@ -184,7 +184,7 @@ def _enquire(start: _Enquiries, words: Ints, terms: _Terms, limit: int) -> tuple
     active = np.flatnonzero(state.open.any(-1))
     for step in range(limit):
         under_way = state.rows(active)
-        asking = _asking(under_way, terms, _depth(limit - step, words.shape[1]))  # [R, M]
+        asking = _asking(under_way, terms, look_ahead(limit - step, words.shape[1]))  # [R, M]
         best = asking.argmin(-1) if len(active) else np.zeros(0, int)
         pays = _stop(under_way, terms) > asking[np.arange(len(active)), best]
         active, best = active[pays], best[pays]
@@ -258,7 +258,7 @@ def _least(enquiries: _Enquiries, terms: _Terms, depth: int) -> Floats:
 def _step_of(enquiry: _Enquiries, terms: _Terms, left: int, case: Cohort) -> dict[str, Any]:
     """A row of a chain: what is believed, and the cost to expect of stopping and of the best of `left` more readers."""
     mass = float(enquiry.belief.sum())
-    asking = _asking(enquiry, terms, _depth(left, case.readers))[0] if left else np.full(case.readers, np.inf)
+    asking = _asking(enquiry, terms, look_ahead(left, case.readers))[0] if left else np.full(case.readers, np.inf)
     best = int(asking.argmin()) if np.isfinite(asking).any() else NOBODY
     anybody = best != NOBODY
     return {

@@ -10,17 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 import pandas as pd
+from scipy.special import logit
 
 from mpd2.core.arrays import Floats, Ints
-from mpd2.core.cohort import Cohort
+from mpd2.core.cohort import MEASURED, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import Expectations
 from mpd2.core.operating_point import OperatingPoint
 from mpd2.core.policy import Continuations, Decisions, Policy
 from mpd2.core.runs import Run
+from mpd2.methods.base import COHORT, Ground
 from mpd2.methods.common import CONFIDENT, SHARPNESS, confident_ai, learning_splits, member_settings, per_member
 from mpd2.methods.plus.answers import fit_answers, predict_answers
 from mpd2.methods.plus.asking import (
@@ -31,6 +34,7 @@ from mpd2.methods.plus.asking import (
     continuations,
     decide,
     first_gain,
+    look_ahead,
 )
 from mpd2.methods.plus.posterior import (
     COHORTS,
@@ -56,6 +60,7 @@ class Plus:
     recalibrate: bool = True  # whether the posterior or the AI's own threshold labels a case nobody is asked about
     by_cohort: bool = True  # whether glaucoma and readers may be otherwise in one cohort than in another
     draws: int = DRAWS
+    inputs: ClassVar[tuple[str, ...]] = (*MEASURED, COHORT)
     key: str = "mpd2-plus"
     name: str = "MPD²+"
 
@@ -146,14 +151,28 @@ class Plus:
         wrong = np.column_stack([ai, alarmed + sick[:, None] - found])
         return Expectations(outlook.prior, wrong, np.column_stack([cohort.ai_label, alarmed + found]), cost)
 
+    def grounds(self, run: Run, cohort: Cohort) -> dict[Ground, Floats]:
+        """The log-odds of glaucoma before anybody is asked, and what asking whoever is best is expected to save.
 
-def outlook_of(run: Run, cohort: Cohort) -> Outlook:
-    """What every member of a run believes of every case, [E, N]."""
-    options = _options(run)
+        The label rests on the first; the second, fees and later readers counted in, is above 0 where asking pays.
+        """
+        there = np.flatnonzero(cohort.available.any(0))  # nobody else's answers need be worked out
+        outlook = outlook_of(run, cohort, there).together()
+        found: dict[Ground, Floats] = {"glaucoma": logit(outlook.prior)}
+        if len(there):
+            costs = replace(run.costs, fees=tuple(run.costs.fees[reader] for reader in there))
+            depth = look_ahead(_options(run).limit, cohort.readers)
+            found["asking"] = first_gain(outlook, costs, depth).max(-1)
+        return found
+
+
+def outlook_of(run: Run, cohort: Cohort, readers: Ints | None = None) -> Outlook:
+    """What every member of a run believes of every case, [E, N], and of some readers' answers, by position, or all."""
+    options, asked = _options(run), slice(None) if readers is None else readers
     return Outlook(
         prior=posterior_of(run, cohort),
-        answers=predict_answers(run.arrays["readers"], scaler_of(run), cohort),
-        available=cohort.available,
+        answers=predict_answers(run.arrays["readers"][..., asked, :], scaler_of(run), cohort),
+        available=cohort.available[:, asked],
         kept=kept_labels(cohort, options.recalibrate, run.notes.get(CONFIDENT)),
         fuse=options.fuse,
     )

@@ -8,15 +8,36 @@ import pandas as pd
 
 from mpd2.core.text import decimal, percent
 from mpd2.evaluation.explain import BEYOND, INSIDE, OUTSIDE
+from mpd2.methods.base import Ground
 from mpd2.present.charts.kit.drawing import drawn_once
-from mpd2.present.charts.kit.style import AI, ALARM, OTHER, READER, ROUTER, AltairChart
+from mpd2.present.charts.kit.style import AI, ALARM, CATEGORIES, OTHER, READER, ROUTER, AltairChart, heading
 
 _EVERY_NAME = alt.Axis(labelLimit=320, labelOverlap=False)
 ROOM = 1.5  # of a share's axis, so that the label of a full bar has its place
 SIDE = 150  # pixels of the drawing of an eye
+CALM = CATEGORIES[4]  # healthy, beside the alarm of glaucoma
 EDGE = 0.12  # how far outside the range a value is drawn at most
 FLAGS = {INSIDE: ROUTER, OUTSIDE: AI, BEYOND: ALARM}
 """How a case's own value is marked, by where it lies."""
+
+ADDS: dict[Ground, tuple[str, str, dict[str, str]]] = {
+    "sending": (
+        "Whether it is sent",
+        "adds to the log-odds of sending",
+        {"towards a reader": READER.colour, "towards the AI": AI.colour},
+    ),
+    "glaucoma": (
+        "How likely glaucoma is",
+        "adds to the log-odds of glaucoma",
+        {"towards glaucoma": ALARM.colour, "towards healthy": CALM},
+    ),
+    "asking": (
+        "What asking saves",
+        "adds to the expected saving of asking",
+        {"towards asking": READER.colour, "towards not asking": AI.colour},
+    ),
+}
+"""What is taken apart, what its bars are, and the colours of more and of less."""
 
 
 def eye_frame(vertical: float, horizontal: float) -> pd.DataFrame:
@@ -153,20 +174,20 @@ def input_ranges(ranges: pd.DataFrame) -> AltairChart:
 
 
 @drawn_once
-def attribution_bars(rows: pd.DataFrame) -> AltairChart:
-    """What each input adds to the decision to send; `rows` is `explain.attribution_frame`."""
-    towards = {"towards a reader": READER.colour, "towards the AI": AI.colour}
+def attribution_bars(rows: pd.DataFrame, ground: Ground) -> AltairChart:
+    """What each input adds to a number a case is decided by; `rows` is `explain.attribution_frame`."""
+    name, adds, towards = ADDS[ground]
     names = list(towards)
     rows = rows.assign(
         towards=np.where(rows["adds"] >= 0, *names),
-        named=[f"{name} = {decimal(value, 2)}" for name, value in zip(rows["input"], rows["value"], strict=True)],
+        named=rows["input"] + " = " + rows["value"],
         text=[decimal(adds, 2, signed=True) for adds in rows["adds"]],
         end=np.where(rows["adds"] >= 0, rows["most"], rows["least"]),
     )
     order = rows.sort_values("adds", key=np.abs, ascending=False)["named"].tolist()
     base = alt.Chart(rows).encode(y=alt.Y("named:N", sort=order, title=None, axis=_EVERY_NAME))
     bars = base.mark_bar(height=14).encode(
-        x=alt.X("adds:Q", title="adds to the log-odds of sending", scale=alt.Scale(padding=30)),
+        x=alt.X("adds:Q", title=adds, scale=alt.Scale(padding=30)),
         color=alt.Color(
             "towards:N",
             scale=alt.Scale(domain=names, range=list(towards.values())),
@@ -174,7 +195,7 @@ def attribution_bars(rows: pd.DataFrame) -> AltairChart:
         ),
         tooltip=[
             alt.Tooltip("named:N", title="input"),
-            alt.Tooltip("adds:Q", format="+.3f", title="adds, mean of the models"),
+            alt.Tooltip("adds:Q", format="+.3f", title="adds"),
             alt.Tooltip("least:Q", format="+.3f", title="least of any model"),
             alt.Tooltip("most:Q", format="+.3f", title="most of any model"),
         ],
@@ -183,7 +204,7 @@ def attribution_bars(rows: pd.DataFrame) -> AltairChart:
     text = base.encode(x="end:Q", text="text:N")
     above = text.transform_filter("datum.adds >= 0").mark_text(align="left", dx=5, fontSize=11)
     below = text.transform_filter("datum.adds < 0").mark_text(align="right", dx=-5, fontSize=11)
-    return alt.layer(bars, spread, above, below).properties(height=32 * len(rows) + 100)
+    return alt.layer(bars, spread, above, below).properties(title=heading(name), height=32 * len(rows) + 100)
 
 
 def _labelled(actions: pd.DataFrame) -> pd.DataFrame:

@@ -38,20 +38,18 @@ def _panels(facts: Facts, about: Scenario, other: str | None) -> dict[str, Calla
     panels: dict[str, Callable[[], None]] = {}
     if facts.asks_on is not None:
         panels["Step by step"] = partial(enquiry.chain, facts, facts.asks_on)
-    if facts.explains:
-        panels["Why"] = partial(tabs.why, facts, about)
+    panels["Why"] = partial(tabs.why, facts, about)
     panels["What would change it"] = partial(tabs.changes, facts, about)
     panels["Inputs"] = partial(tabs.inputs, facts)
     panels["Similar cases"] = partial(tabs.similar, facts, about)
-    if facts.deployable:
-        panels[WHAT_IF] = partial(whatif.what_if, facts, about)
+    panels[WHAT_IF] = partial(whatif.what_if, facts, about)
     if other is not None:
         panels[f"Beside {other}"] = lambda: tabs.comparison(facts, store.facts(about, other))
     return panels
 
 
 def _tabs(panels: dict[str, Callable[[], None]], case_id: str) -> None:
-    if TAB not in st.session_state and WHAT_IF in panels and whatif.in_link(case_id):
+    if TAB not in st.session_state and whatif.in_link(case_id):
         st.session_state[TAB] = WHAT_IF
     if st.session_state.get(TAB) not in panels:
         st.session_state.pop(TAB, None)

@@ -6,6 +6,7 @@ The worklist and everything that is expected of a case are those of the Budget p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -20,7 +21,7 @@ from mpd2.core.errors import UserError
 from mpd2.core.policy import Continuations, Decisions, Policy, mean_policy
 from mpd2.core.runs import Run
 from mpd2.evaluation import explain
-from mpd2.methods.base import AsksOn, ExpectsCosts, Explains, HasPosterior
+from mpd2.methods.base import AsksOn, ExpectsCosts, Explains, Ground, HasPosterior, SeesInputs
 from mpd2.methods.registry import NOT_DEPLOYABLE, continuations_of, expectations_of, method_of, policy_of
 from mpd2.planning import worklist
 from mpd2.planning.day import DaySetting
@@ -80,9 +81,9 @@ class Facts:
         return method if isinstance(method, AsksOn) else None
 
     @property
-    def explains(self) -> bool:
-        """Whether the decision to send can be taken apart input by input."""
-        return isinstance(method_of(self.run), Explains)
+    def inputs(self) -> tuple[str, ...]:
+        """What the method looks at of a case; nothing if it does the same with every case."""
+        return inputs_of(self.run)
 
     @property
     def own_model(self) -> bool:
@@ -98,6 +99,12 @@ class Facts:
     def deployable(self) -> bool:
         """Whether the run decides by what is known on the day, so that it can be asked about a changed case."""
         return self.run.method not in NOT_DEPLOYABLE
+
+
+def inputs_of(run: Run) -> tuple[str, ...]:
+    """What the method of a run looks at of a case; nothing if it does the same with every case."""
+    method = method_of(run)
+    return method.inputs if isinstance(method, SeesInputs) else ()
 
 
 @cached
@@ -147,13 +154,12 @@ def facts(about: Scenario, case_id: str) -> Facts:
     return _facts(about.run, cases.rows(row), own, goes_on, budget_store.expected(about, (), costs()).rows(row))
 
 
-def of_case(run_name: str, case: Cohort) -> Facts:
+def of_case(about: Scenario, case: Cohort) -> Facts:
     """Any one case, real or not; the run is asked anew."""
-    run = store.run(run_name)
-    expected = expectations_of(run, case, costs(), store.error_model(run_name))
+    expected = expectations_of(store.run(about.run), case, costs(), store.error_model(about.run))
     if expected is None:
-        raise UserError(f"run {run_name}: it keeps no error rates; make the run anew")
-    return _facts(run_name, case, policy_of(run, case), continuations_of(run, case), expected)
+        raise UserError(f"run {about.run}: it keeps no error rates; make the run anew")
+    return _facts(about.run, case, *applied(about, case), expected)
 
 
 def place(about: Scenario, case_id: str) -> tuple[int, int]:
@@ -162,36 +168,56 @@ def place(about: Scenario, case_id: str) -> tuple[int, int]:
     return int(rows.loc[rows["case_id"] == case_id, "place"].iloc[0]), len(rows)
 
 
+@dataclass(frozen=True, eq=False)
+class Reason:
+    """A number a case is decided by, taken apart."""
+
+    parts: pd.DataFrame  # as `explain.attribution_frame`
+    base: float  # mean of the background
+    total: float  # of the case
+
+
 @cached
 @st.spinner("Taking the decision apart …")
-def attribution(run_name: str, case_id: str) -> tuple[pd.DataFrame, float, float]:
-    """What each input adds, the mean log-odds of the background and those of the case."""
-    run, case = store.run(run_name), _case(case_id)
-    method = method_of(run)
-    if not isinstance(method, Explains):
-        raise UserError(f"run {run_name}: {method.name} has no deferral logit to take apart")
-    parts = explain.attribute(method, run, case, train())
-    return explain.attribution_frame(parts, case), float(parts.base.mean()), float(parts.logit.mean())
+def reasons(about: Scenario, case_id: str) -> dict[Ground, Reason]:
+    """What each input adds to every number the case is decided by; none where nothing is to be decided."""
+    run, case = store.run(about.run), _case(case_id)
+    method, inputs = method_of(run), inputs_of(run)
+    own = partial(method.grounds, run) if isinstance(method, Explains) else None
+    grounds = own or explain.sending(partial(applied, about), run.rule)
+    found = explain.attribute(grounds, inputs, case, train()) if inputs else {}
+    return {
+        ground: Reason(explain.attribution_frame(part, case), float(part.base.mean()), float(part.total.mean()))
+        for ground, part in found.items()
+    }
 
 
 @cached
 @st.spinner("Looking for changes that would turn the decision …")
-def flips(run_name: str, case_id: str) -> pd.DataFrame:
-    """The smallest changes that turn the decision."""
-    return explain.flips(store.run(run_name), _case(case_id), train())
+def flips(about: Scenario, case_id: str) -> pd.DataFrame:
+    """The smallest changes of one input that change what is done."""
+    return explain.flips(partial(applied, about), store.run(about.run).rule, _case(case_id), train())
 
 
 @cached
-def stand_ins(run_name: str, case_id: str) -> list[str]:
+def stand_ins(about: Scenario, case_id: str) -> list[str]:
     """Who is asked, then who if that one is away, and so on."""
     names = ["AI", *(reader.name for reader in store.cohort().manifest.readers)]
-    return [names[action] for action in explain.stand_ins(store.run(run_name), _case(case_id))]
+    order = explain.stand_ins(partial(applied, about), store.run(about.run).rule, _case(case_id))
+    return [names[action] for action in order]
 
 
 @cached
-def similar(run_name: str, case_id: str) -> pd.DataFrame:
+def similar(about: Scenario, case_id: str) -> pd.DataFrame:
     """The training cases most like this one."""
-    return explain.similar_cases(store.run(run_name), _case(case_id), train(), NEIGHBOURS)
+    rule = store.run(about.run).rule
+    return explain.similar_cases(partial(applied, about), rule, _case(case_id), train(), NEIGHBOURS)
+
+
+def applied(about: Scenario, cases: Cohort) -> tuple[Policy, Continuations | None]:
+    """What the active run makes of any cases, [E, N]; it is asked anew."""
+    run = store.run(about.run)
+    return policy_of(run, cases), continuations_of(run, cases)
 
 
 def _facts(

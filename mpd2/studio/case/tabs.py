@@ -6,12 +6,14 @@ from itertools import pairwise
 
 import pandas as pd
 import streamlit as st
+from scipy.special import expit
 
 from mpd2.core.text import chance, decimal, percent
 from mpd2.evaluation import explain
+from mpd2.methods.base import Ground
 from mpd2.present.charts import case as charts
 from mpd2.studio.case import store, view
-from mpd2.studio.case.store import Facts
+from mpd2.studio.case.store import Facts, Reason
 from mpd2.studio.parts import widgets
 from mpd2.studio.shell.scenario import Scenario
 
@@ -22,29 +24,42 @@ RULES = {
 }
 
 
+ALIKE = "{title} does the same with every case, whatever its inputs: there is nothing to take apart."
+BY_THE_ANSWERS = (
+    "{title} looks up the truth and what readers said. A changed or a new case has neither, so it cannot be asked."
+)
+WHY: dict[Ground, str] = {
+    "sending": "The log-odds of sending, from {base} for the mean of {n} training cases to {total} here; above 0 it is "
+    "sent. Thin lines: least and most of any of {members} models.",
+    "glaucoma": "The log-odds of glaucoma before anybody is asked, from {base} for the mean of {n} training cases to "
+    "{total} here, a probability of {chance}.",
+    "asking": "What asking the best reader is expected to save after all fees, from {base} for the mean of {n} "
+    "training cases to {total} here; above 0 asking pays.",
+}
+
+
 def why(facts: Facts, about: Scenario) -> None:
-    """What each input adds to the decision to send."""
-    if not facts.explains:
-        st.info(f"{facts.title} has no deferral logit to take apart. Choose an MPD² run in the sidebar.",
-                icon=":material/info:")  # fmt: skip
+    """What each input adds to the numbers the case is decided by."""
+    if not facts.inputs:
+        told = ALIKE if facts.deployable else BY_THE_ANSWERS
+        st.info(told.format(title=facts.title), icon=":material/info:")
         return
+    reasons = store.reasons(about, facts.id)
+    for place, (ground, reason) in zip(st.columns(max(len(reasons), 1), gap="medium"), reasons.items(), strict=False):
+        with place:
+            _reason(ground, reason, facts)
     if not facts.case.available.any():
-        st.info("No reader is available for this case, so there is nothing to decide.", icon=":material/person_off:")
-        return
-    rows, base, own = store.attribution(about.run, facts.id)
-    first = rows.sort_values("adds", key=abs, ascending=False).iloc[0]
-    widgets.chart(
-        charts.attribution_bars(rows),
-        table=rows,
-        key="why",
-        alt_text="What each input adds to the log-odds of sending; most, "
-        f"{decimal(first['adds'], 2, signed=True)}, {first['input']}",
-        note=f"From {decimal(base, 2, signed=True)}, the mean of {explain.BACKGROUND} training cases, to "
-        f"{decimal(own, 2, signed=True)} here; above 0, sending is likelier than not. Thin lines: least and most of "
-        f"any of {facts.members} models. Exact Shapley values over "
-        "all 256 sets of the eight inputs. The AI's probability and uncertainty follow from its two scores: read the "
-        "four together.",
+        st.info("No reader is available for this case, so whether to ask is no question.", icon=":material/person_off:")
+    together = (
+        " The AI's probability and uncertainty follow from its two scores: read the four together."
+        if {"prob_1", "logit_1"} <= set(facts.inputs)
+        else ""
     )
+    if reasons:
+        st.caption(
+            f"Exact Shapley values over all {2 ** len(facts.inputs)} sets of the {len(facts.inputs)} inputs the method "
+            f"looks at: from the training cases to this one they add up.{together}"
+        )
 
 
 def changes(facts: Facts, about: Scenario) -> None:
@@ -53,11 +68,13 @@ def changes(facts: Facts, about: Scenario) -> None:
     st.markdown(f"**Rule.** {RULES[facts.run.rule]}")
     st.markdown(f"**Budget.** {_budget(place, n, facts.sent)}")
     if facts.sent:
-        order = store.stand_ins(about.run, facts.id)
+        order = store.stand_ins(about, facts.id)
         steps = [f"{before} is away, {_decides(after)}" for before, after in pairwise(order)]
         st.markdown(f"**Absence.** If {'; if also '.join(steps)}.")
     if facts.deployable:
-        _flips(store.flips(about.run, facts.id), facts.sent)
+        _flips(store.flips(about, facts.id))
+    else:
+        st.markdown(f"**One input.** {BY_THE_ANSWERS.format(title=facts.title)}")
 
 
 def inputs(facts: Facts) -> None:
@@ -80,7 +97,7 @@ def inputs(facts: Facts) -> None:
 def similar(facts: Facts, about: Scenario) -> None:
     """The most similar training cases."""
     widgets.data_table(
-        store.similar(about.run, facts.id),
+        store.similar(about, facts.id),
         key="similar",
         alt_text="The most similar training cases with truth and every reader's answer",
         columns={
@@ -88,7 +105,7 @@ def similar(facts: Facts, about: Scenario) -> None:
             "distance": st.column_config.NumberColumn("Distance", format="%.2f", help="In standard deviations"),
             "cohort": "Cohort",
             "truth": "Truth",
-            "sent to": st.column_config.TextColumn("Decided by", help="What the active run does with it"),
+            "done": st.column_config.TextColumn("What is done", help="By the active run"),
         },
     )
     st.caption(f"The {store.NEIGHBOURS} training cases nearest in the eight inputs taken together.")
@@ -125,20 +142,35 @@ def _decides(who: str) -> str:
     return "it is kept" if who == "AI" else f"{who} is asked"
 
 
-def _flips(rows: pd.DataFrame, sent: bool) -> None:
-    turning = rows.dropna(subset=["flips_at"])
-    turned = "be kept" if sent else "be sent to a reader"
-    if turning.empty:
-        st.markdown(f"**One input.** None, changed alone within the training range, would make it {turned}.")
+def _reason(ground: Ground, reason: Reason, facts: Facts) -> None:
+    """One number and what each input adds to it."""
+    rows = reason.parts
+    first = rows.sort_values("adds", key=abs, ascending=False).iloc[0]
+    widgets.chart(
+        charts.attribution_bars(rows, ground),
+        table=rows,
+        key=f"why:{ground}",
+        alt_text=f"What each input {charts.ADDS[ground][1]}; most, {decimal(first['adds'], 2, signed=True)}, "
+        f"{first['input']}",
+        note=WHY[ground].format(
+            base=decimal(reason.base, 2, signed=True),
+            total=decimal(reason.total, 2, signed=True),
+            chance=chance(float(expit(reason.total))),
+            n=explain.BACKGROUND,
+            members=facts.members,
+        ),
+    )
+
+
+def _flips(rows: pd.DataFrame) -> None:
+    if rows.empty:
+        st.markdown("**One input.** None, changed alone within the training range, would change what is done.")
         return
-    st.markdown(f"**One input.** Changed alone, the easiest first, it would {turned} with")
-    for _, row in turning.iterrows():
+    st.markdown("**One input.** Changed alone within the training range, the easiest first, these change what is done:")
+    for _, row in rows.iterrows():
         side = "above" if row["flips_at"] > row["now"] else "below"
-        follows = f" (probability {chance(row['probability'])})" if row["variable"].startswith("logit") else ""
+        follows = f" (AI's probability {chance(row['probability'])})" if row["variable"].startswith("logit") else ""
         st.markdown(
-            f"- {row['input']} {side} **{decimal(row['flips_at'])}**{follows}, now {decimal(row['now'])}: "
-            f"{decimal(abs(row['change']), 2)} standard deviations"
+            f"- {row['input']} {side} **{decimal(row['flips_at'])}**{follows}, now {decimal(row['now'])}, "
+            f"{decimal(abs(row['change']), 2)} standard deviations away: **{row['then']}**"
         )
-    never = len(rows) - len(turning)
-    if never:
-        st.caption(f"The other {never} cannot do it alone within the training range.")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from urllib.parse import quote, unquote
 
 import numpy as np
@@ -12,8 +13,9 @@ from mpd2.core.cohort import MEASURED, STATE, Cohort
 from mpd2.core.text import capital, chance, decimal, interval
 from mpd2.evaluation import explain
 from mpd2.evaluation.explain import INPUT_NAMES
+from mpd2.methods.base import COHORT
 from mpd2.present.charts import case as charts
-from mpd2.studio.case import store, view
+from mpd2.studio.case import store, tabs, view
 from mpd2.studio.case.store import Facts
 from mpd2.studio.parts import widgets
 from mpd2.studio.shell.scenario import Scenario
@@ -38,6 +40,9 @@ def forget_others(case_id: str) -> None:
 @st.fragment
 def what_if(facts: Facts, about: Scenario) -> None:
     """Edit every input and the roster; the decision is worked out anew beside the original."""
+    if not facts.deployable:
+        st.info(tabs.BY_THE_ANSWERS.format(title=facts.title), icon=":material/info:")
+        return
     if START not in st.session_state:
         st.session_state[START] = "new" if _link_id() == explain.NEW_CASE else "this"
     start = st.segmented_control(
@@ -48,11 +53,11 @@ def what_if(facts: Facts, about: Scenario) -> None:
         key=START,
         help="A new case starts at the median of every input, with every reader there. Nothing here changes the table.",
     )
-    before = facts if start == "this" else store.of_case(about.run, explain.typical_case(store.train()))
+    before = facts if start == "this" else store.of_case(about, explain.typical_case(store.train()))
     edit, result = st.columns([2, 3], gap="large")
     with edit:
-        edited = _edited(before.case)
-    after = store.of_case(about.run, edited)
+        edited = _edited(before.case, COHORT in facts.inputs)
+    after = store.of_case(about, edited)
     with result:
         view.decision(after)
         widgets.chart(
@@ -64,33 +69,38 @@ def what_if(facts: Facts, about: Scenario) -> None:
         )
 
 
-def to_link(case: Cohort, values: dict[str, float], available: Bools) -> str:
+def to_link(case: Cohort, values: dict[str, float], available: Bools, cohort: str) -> str:
     """What is changed of a case, as a word of the link; empty where nothing is."""
     parts = [f"{name}:{value:.6g}" for name, value in values.items() if value != case.column(name)[0]]
+    if cohort != case.sources[0]:
+        parts.append(f"{COHORT}:{quote(cohort)}")
     if (available != case.available[0]).any():
         parts.append(f"{THERE}:{AMONG.join(quote(column) for column in np.array(case.manifest.columns)[available])}")
     return BETWEEN.join([quote(str(case.ids[0])), *parts]) if parts else ""
 
 
-def from_link(text: str, case: Cohort) -> tuple[dict[str, float], Bools]:
-    """The measured inputs and the roster, [M], a link is about; what it does not say, or wrongly, is the case's own."""
+def from_link(text: str, case: Cohort) -> tuple[dict[str, float], Bools, str]:
+    """Measured inputs, roster, [M], and cohort a link is about; what it does not say, or wrongly, is the case's own."""
     values, available = {name: float(case.column(name)[0]) for name in MEASURED}, case.available[0]
+    cohort = str(case.sources[0])
     named, *parts = text.split(BETWEEN)
     if unquote(named) != case.ids[0]:
-        return values, available
+        return values, available, cohort
     for name, _, value in (part.partition(":") for part in parts):
         if name == THERE:
             available = np.isin(case.manifest.columns, [unquote(column) for column in value.split(AMONG)])
+        elif name == COHORT and unquote(value) in _cohorts(case):
+            cohort = unquote(value)
         elif name in MEASURED and _is_number(value):
             values[name] = float(value)
-    return values, available
+    return values, available, cohort
 
 
-def _edited(case: Cohort) -> Cohort:
-    """The controls, and the case they describe."""
-    keys = {name: f"whatif:{case.ids[0]}:{name}" for name in (*MEASURED, "roster")}
+def _edited(case: Cohort, sees_cohort: bool) -> Cohort:
+    """The controls, and the case they describe; a cohort to choose where the run looks at it."""
+    keys = {name: f"whatif:{case.ids[0]}:{name}" for name in (*MEASURED, COHORT, "roster")}
     low, high = store.train().state.min(0), store.train().state.max(0)
-    asked_for, roster = from_link(st.query_params.get(LINK, ""), case)
+    asked_for, roster, cohort = from_link(st.query_params.get(LINK, ""), case)
     values = {}
     for name in MEASURED:
         now, least, most = (float(part[STATE.index(name)]) for part in (case.state[0], low, high))
@@ -107,14 +117,28 @@ def _edited(case: Cohort) -> Cohort:
         )
     differs = any(case.column(name)[0] != value for name, value in values.items())
     state = explain.changed(case.state[0], values) if differs else case.state[0]
+    cohort = _cohort(case, cohort, keys[COHORT]) if sees_cohort else str(case.sources[0])
     available = _roster(case, roster, keys["roster"])
-    _write_link(to_link(case, values, available))
+    _write_link(to_link(case, values, available, cohort))
     st.caption(
         f"The AI's probability of glaucoma, {chance(state[STATE.index('prob_1')])}, and its uncertainty follow from "
         "its two scores."
     )
     st.button("Reset", icon=":material/restart_alt:", on_click=_forget, args=(list(keys.values()),))
-    return explain.copies_with(case, state[None], available)
+    changed = explain.copies_with(case, state[None], available)
+    return replace(changed, source=np.array([list(_cohorts(case)).index(cohort)]))
+
+
+def _cohort(case: Cohort, chosen: str, key: str) -> str:
+    """Whose camera and people the case is of."""
+    names = _cohorts(case)
+    st.session_state.setdefault(key, chosen)
+    helped = "This run expects glaucoma to be more common, and readers to err otherwise, in one cohort than in another."
+    return str(st.selectbox("Cohort", list(names), key=key, format_func=names.__getitem__, help=helped))
+
+
+def _cohorts(case: Cohort) -> dict[str, str]:
+    return {entry.key: entry.name for entry in case.manifest.cohorts}
 
 
 def _roster(case: Cohort, there: Bools, key: str) -> Bools:

@@ -30,7 +30,7 @@ from mpd2.present.charts import (
 from mpd2.present.charts import (
     map as map_charts,
 )
-from mpd2.present.charts.clinical import decision_curve, gain
+from mpd2.present.charts.clinical import calibration, decision_curve, gain, subgroups
 from mpd2.present.charts.kit.drawing import Drawing, finished
 from mpd2.present.charts.map_print import for_paper
 from mpd2.study.reproduction import cells
@@ -164,6 +164,27 @@ GAIN = pd.DataFrame([
     for quantity, change in zip(("missed", "alarm", "read"), changes, strict=True)
 ])  # fmt: skip
 
+CALIBRATION = pd.DataFrame([
+    {"name": name, "title": title, "bin": place + 1, "predicted": predicted, "observed": observed,
+     "low": max(observed - 0.04 - 0.01 * place, 0.0), "high": observed + 0.06 + 0.02 * place, "n": 90 - place}
+    for name, title, shares in (("ai", "AI only", ((0.05, 0.01), (0.4, 0.1), (0.93, 0.55))),
+                                ("recalibrated", "Recalibrated AI", ((0.02, 0.03), (0.2, 0.17), (0.8, 0.74))))
+    for place, (predicted, observed) in enumerate(shares)
+])  # fmt: skip
+SLOPES = pd.DataFrame({
+    "name": ["a", "b", "c"], "title": ["Anna", "Ben", "Chi"], "n": [120, 80, 9], "slope": [0.91, 1.34, np.nan],
+    "slope_low": [0.7, 0.96, np.nan], "slope_high": [1.2, 1.8, np.nan],
+})  # fmt: skip
+SUBGROUPS = pd.DataFrame({
+    "kind": ["cohort", "cohort", "vCDR", "vCDR"], "group": ["REFUGE", "ORIGA", "small cup", "large cup"],
+    "metric": "Sens", "n": [400, 163, 344, 302], "positives": [40, 42, 4, 114],
+    "value": [0.95, 0.83, 0.61, 0.97], "low": [0.88, 0.7, 0.35, 0.94], "high": [0.99, 0.91, 0.85, 0.99],
+    "beside": [0.92, 0.88, 0.55, 0.96], "gap": [0.04, -0.11, np.nan, 0.2], "gap_low": [-0.02, -0.21, np.nan, 0.09],
+    "gap_high": [0.09, -0.03, np.nan, 0.33], "wide_low": [-0.06, -0.28, np.nan, 0.02],
+    "wide_high": [0.14, 0.06, np.nan, 0.38], "beyond": [False, True, False, True],
+    "beyond_all": [False, False, False, True],
+})  # fmt: skip
+
 BY_COHORT = _around(pd.DataFrame({
     "cohort": ["REFUGE", "REFUGE", "ORIGA", "ORIGA"], "method": ["ai", ACTIVE] * 2, "title": ["AI only", RUN] * 2,
     "value": [0.16, 0.08, 0.69, 0.31],
@@ -254,6 +275,8 @@ GALLERY: dict[str, Callable[[], Drawing]] = {
     "case.policy_bars": lambda: case.policy_bars(ACTIONS, ORIGINAL),
     "case.input_ranges": lambda: case.input_ranges(RANGES),
     "case.attribution_bars": lambda: case.attribution_bars(ATTRIBUTION, "sending"),
+    "calibration.reliability": lambda: calibration.reliability(CALIBRATION, "with glaucoma"),
+    "calibration.slopes": lambda: calibration.slopes(SLOPES),
     "gain.split": lambda: gain.split(GAIN),
     "decision_curve.curves": lambda: decision_curve.curves(DECISION_CURVE, ACTIVE, OWN_RATIO, NAMED),
     "decision_curve.winners": lambda: decision_curve.winners(WINNERS, ACTIVE, OWN_RATIO),
@@ -279,6 +302,8 @@ GALLERY: dict[str, Callable[[], Drawing]] = {
     "runs.against": lambda: finished(runs.against(PAIRED, RUN)),
     "shift.differences": lambda: shift.differences(SHIFT),
     "shift.distributions": lambda: shift.distributions(BINS, "vCDR"),
+    "subgroups.levels": lambda: subgroups.levels(SUBGROUPS),
+    "subgroups.gaps": lambda: subgroups.gaps(SUBGROUPS),
     "training.losses": lambda: training.losses(_losses(training.LOSSES)),
     "training.deferral": lambda: training.deferral(_losses(training.DEFERRAL), TARGET),
     "training.multiplier": lambda: training.multiplier(_losses(training.MULTIPLIER)),

@@ -26,7 +26,8 @@ NAMELESS = ("case.eye", "case.policy_bars", "case.input_ranges")  # under a head
 ON_CELLS = ("readers.availability", "readers.kappa", "decision_curve.winners")
 INTERVALS = ("ablations.levels", "ablations.effects", "overview.differences", "risk.risk_curves", "runs.against",
              "robustness.resplits", "robustness.rivals", "robustness.transfer", "map.region_mix", "shift.differences",
-             "readers.load", "decision_curve.curves", "decision_curve.winners")  # fmt: skip
+             "readers.load", "decision_curve.curves", "decision_curve.winners", "gain.split", "calibration.reliability",
+             "calibration.slopes", "subgroups.levels", "subgroups.gaps")  # fmt: skip
 UNEVEN = ("robustness.recalibration", "robustness.sample_size", "ablations.budget_control", "decision_curve.curves")
 MOST_TICKS = 10
 

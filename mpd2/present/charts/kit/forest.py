@@ -40,7 +40,11 @@ def forest(
     ]
     layers = [alt.Chart(pd.DataFrame({"at": [0.0]})).mark_rule(color=OTHER.colour).encode(x="at:Q")] if zero else []
     layers += [
-        base.mark_rule(strokeWidth=2).encode(x=alt.X("low:Q", title=axis, scale=scale), x2="high:Q", tooltip=tooltip),
+        base.mark_rule(strokeWidth=2).encode(
+            x=alt.X("low:Q", title=axis, scale=scale, axis=alt.Axis(format="%") if "share" in axis else alt.Axis()),
+            x2="high:Q",
+            tooltip=tooltip,
+        ),
         base.mark_point(filled=True, size=90, opacity=1).encode(x="value:Q", shape=shape, tooltip=tooltip),
     ]
     if hollow is not None and rows[hollow[0]].notna().any():

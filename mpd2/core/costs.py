@@ -1,4 +1,4 @@
-"""What every action of every case costs."""
+"""What every action of every case costs, and by which costs decisions are made."""
 
 from __future__ import annotations
 
@@ -62,3 +62,18 @@ class Costs:
         if len(self.fees) != cohort.readers:
             raise UserError(f"fees: found {len(self.fees)}, expected one for each of the {cohort.readers} readers")
         return np.array(self.fees)
+
+
+@dataclass(frozen=True)
+class OperatingPoint:
+    """The costs by which decisions are made; what comes of them is counted by the costs of the table all the same."""
+
+    costs: Costs
+    confident: float | None = None
+    """Probability of its own answer from which the AI may not be overruled with nobody asked; none: it always may."""
+    rates: tuple[float, ...] = ()
+    """Log-odds that a unit of expected saving is worth to each member of a run that is recosted; see `recosting`."""
+
+    def __post_init__(self) -> None:
+        if self.confident is not None and not 0.5 <= self.confident <= 1:
+            raise UserError(f"a confident AI: found {self.confident}, expected a probability from 0.5 to 1")

@@ -12,9 +12,8 @@ import pandas as pd
 
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
-from mpd2.core.costs import Costs
+from mpd2.core.costs import Costs, OperatingPoint
 from mpd2.core.error_rates import Expectations
-from mpd2.core.operating_point import OperatingPoint
 from mpd2.core.policy import Continuations, Decisions, Policy
 from mpd2.core.runs import Run
 

@@ -28,6 +28,9 @@ from mpd2.evaluation.map import MapParameters, fit_map, load_map, save_map
 from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.planning.recosting import savings
 from mpd2.study import decision_curve, robustness
+from mpd2.study.analyses import sensitivity
+from mpd2.study.analyses.moved_budgets import live_budgets
+from mpd2.study.analyses.plus_ablation import variants
 from mpd2.study.definition import (
     ABLATIONS_RUN,
     BUDGETS,
@@ -42,8 +45,6 @@ from mpd2.study.definition import (
     Study,
 )
 from mpd2.study.experiments import Experiment, ExperimentCache
-from mpd2.study.moved_budgets import live_budgets
-from mpd2.study.plus_ablation import variants
 
 DRAWN_UP = 1  # raise when code changes so that the same runs give other tables
 DIGITS = 6  # decimals that a table keeps
@@ -177,6 +178,16 @@ TABLES: dict[str, Table] = {
                       experiments=robustness.transfer_experiments),
     "recalibration": Table("what labelled cases of a new cohort buy", lambda m: robustness.recalibration(m.cache),
                            experiments=robustness.recalibration_experiments),
+    "sensitivity": Table("every method at the same sensitivity", lambda m: sensitivity.at_floor(m.study, m.weights)),
+    "claims": Table("the paper's claims when methods are compared at the same sensitivity",
+                    lambda m: sensitivity.claims_at_floor(m.study, m.weights, m.methods)),
+    "floors": Table("every method at the same sensitivity over random resplits",
+                    lambda m: robustness.at_floors(m.cache), experiments=robustness.resplit_experiments),
+    "floor_rivals": Table("the same, resplit by resplit against one method",
+                          lambda m: robustness.floor_rivals(m.cache, robustness.reference(m.study)),
+                          experiments=robustness.resplit_experiments),
+    "promises": Table("how often a promised sensitivity would have been broken",
+                      lambda m: sensitivity.promises(m.study, m.study.plan.checks)),
     "guarantee": Table("what can be promised about glaucoma that no reader sees", _guarantee),
 }  # fmt: skip
 NAMES = (*TABLES, MAP)

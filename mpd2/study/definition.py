@@ -112,7 +112,7 @@ class StudyPlan:
     local: tuple[int, ...] = (10, 20, 50, 100, 200)  # labelled cases of a new cohort, besides none and all
     local_draws: tuple[int, ...] = tuple(range(10))  # the resplits in which these are drawn
     recalibrated: tuple[str, ...] = ("mpd2-plus", "recalibrated", "ai")  # methods that are given them
-    checks: int = 500  # draws of calibration cases by which a promise is checked
+    checks: int = 1000  # draws of calibration cases by which a promise is checked
 
 
 @dataclass(frozen=True)

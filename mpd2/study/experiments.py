@@ -14,8 +14,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from mpd2.core.arrays import Bools
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
+from mpd2.core.error_rates import error_rates
 from mpd2.core.errors import UserError
 from mpd2.core.files import replacing, short_hash
 from mpd2.core.policy import Decisions
@@ -26,10 +28,15 @@ from mpd2.methods.base import Method
 from mpd2.methods.common import heard, learning_splits
 from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.registry import decisions_of
+from mpd2.planning.floors import KEPT, SHIPPED_LEVELS, Floor
 from mpd2.study.definition import RECIPE, Study
+from mpd2.study.operating import choose_point, decisions_at
 
 UNHEARD = "Unheard"  # share of cases sent to a reader of whom there was nothing to learn from
-MEASURES = ("n", *COUNTED, UNHEARD)
+WEIGHT, FLOOR_KEPT = "Weight", "FloorKept"  # of a miss in decisions, and whether it keeps the floor on val (0 or 1)
+MEASURES = ("n", *COUNTED, UNHEARD, WEIGHT, FLOOR_KEPT)
+AS_FITTED = ""  # in place of a floor: as cheap as can be
+FLOORS = tuple(Floor(level) for level in SHIPPED_LEVELS)
 
 
 @dataclass(frozen=True)
@@ -89,7 +96,8 @@ class ExperimentCache:
     def run(self, experiment: Experiment) -> None:
         """Run one experiment and cache its result; all or nothing."""
         cases = experiment.resplit.of(self.study.cohort)
-        rows = fit_and_evaluate(self._method(experiment.method), cases, self.study.costs, self.seeds)
+        floors = () if experiment.resplit.new_cohort else FLOORS
+        rows = fit_and_evaluate(self._method(experiment.method), cases, self.study.costs, self.seeds, floors)
         with replacing(self._path(experiment, cases)) as draft:
             draft.write_text(rows.to_json(orient="split", index=False, double_precision=15), encoding="utf-8")
 
@@ -99,7 +107,15 @@ class ExperimentCache:
             draft.unlink()
 
     def results(self, experiments: Iterable[Experiment]) -> pd.DataFrame:
-        """Means over members: method, number, new, local (as in Resplit), cohort ("all" or its key) and MEASURES."""
+        """Means over members as `results_at_floors`, of methods that decide as they were fitted."""
+        everything = self.results_at_floors(experiments)
+        return everything[everything["floor"] == AS_FITTED].drop(columns="floor").reset_index(drop=True)
+
+    def results_at_floors(self, experiments: Iterable[Experiment]) -> pd.DataFrame:
+        """Means over members, a row a floor: method, number, new, local (as in Resplit), floor, cohort, MEASURES.
+
+        `floor` is AS_FITTED or one of FLOORS as written, `cohort` is "all" or a cohort's key.
+        """
         return pd.concat([self._read(one) for one in experiments], ignore_index=True)
 
     def _read(self, experiment: Experiment) -> pd.DataFrame:
@@ -108,7 +124,7 @@ class ExperimentCache:
             raise UserError(f"{experiment.title}: not run yet; `python -m mpd2 resplit` runs it")
         content = json.loads(path.read_text(encoding="utf-8"))
         rows = pd.DataFrame(content["data"], columns=content["columns"])
-        means = rows.groupby("cohort", sort=False)[list(MEASURES)].mean().reset_index()
+        means = rows.groupby(["floor", "cohort"], sort=False)[list(MEASURES)].mean().reset_index()
         index = {"number": resplit.number, "new": resplit.new_cohort, "local": resplit.local_cases}
         return pd.concat([pd.DataFrame([{"method": experiment.method} | index] * len(means)), means], axis=1)
 
@@ -124,19 +140,37 @@ class ExperimentCache:
         return replace(method, config=method.config.but(**self.study.changes)) if isinstance(method, Mpd2) else method
 
 
-def fit_and_evaluate(method: Method, cases: Cohort, costs: Costs, seeds: Sequence[int]) -> pd.DataFrame:
-    """Fit on train and val, evaluate once on test: cohort ("all" or its key), member and MEASURES, a row each."""
-    run = method.fit(cases, costs, seeds)
-    test = cases.subset(split="test")
-    decisions = decisions_of(run, test)
+def fit_and_evaluate(
+    method: Method, cases: Cohort, costs: Costs, seeds: Sequence[int], floors: Sequence[Floor] = ()
+) -> pd.DataFrame:
+    """Fit on train, choose a weight of a miss for each floor on val, and evaluate once on test.
+
+    Columns: floor (AS_FITTED first), cohort ("all" or its key), member and MEASURES.
+    """
+    run, errors = method.fit(cases, costs, seeds), error_rates(cases)
+    val, test = cases.subset(split="val"), cases.subset(split="test")
     strange = np.append(~heard(learning_splits(cases)[0]), False)  # NOBODY, the last position, is no stranger
+    parts = [_judged(AS_FITTED, decisions_of(run, test), test, costs, strange, costs.false_negative, kept=True)]
+    for floor in floors:
+        point, choice = choose_point(run, val, floor, errors)
+        decisions = decisions_at(run, test, point, errors)
+        parts.append(_judged(str(floor), decisions, test, costs, strange, choice.weight, choice.state == KEPT))
+    return pd.concat(parts, ignore_index=True)
+
+
+def _judged(
+    floor: str, decisions: Decisions, test: Cohort, costs: Costs, strange: Bools, weight: float, kept: bool
+) -> pd.DataFrame:
+    """Every metric of every member, on all test cases and in each cohort."""
     parts = []
     for key in (ALL, *dict.fromkeys(test.sources.tolist())):
         inside = np.ones(len(test), bool) if key == ALL else test.sources == key
         part = Decisions(decisions.consulted[:, inside], decisions.label[:, inside])
         rows = evaluate(test.rows(inside), part, costs)
         rows[UNHEARD] = strange[part.consulted].any(-1).mean(-1)
-        rows.insert(0, "cohort", key)
+        rows[WEIGHT], rows[FLOOR_KEPT] = weight, float(kept)
+        rows.insert(0, "floor", floor)
+        rows.insert(1, "cohort", key)
         parts.append(rows)
     return pd.concat(parts, ignore_index=True)
 
@@ -147,4 +181,4 @@ def _is_sound(path: Path) -> bool:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return isinstance(content, dict) and {"cohort", "member", *MEASURES} <= set(content.get("columns", ()))
+    return isinstance(content, dict) and {"floor", "cohort", "member", *MEASURES} <= set(content.get("columns", ()))

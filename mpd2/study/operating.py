@@ -10,8 +10,8 @@ import numpy as np
 
 from mpd2.core.arrays import Ints
 from mpd2.core.cohort import Cohort
+from mpd2.core.costs import OperatingPoint
 from mpd2.core.error_rates import ErrorModel, ErrorRates, Expectations
-from mpd2.core.operating_point import OperatingPoint
 from mpd2.core.policy import (
     Continuations,
     Decisions,

@@ -13,10 +13,11 @@ from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.metrics import BEST_ORACLE
 from mpd2.evaluation.tables import BUDGET_CONTROL, COLLAPSE, MATCHED, OBJECTIVE, REGULARISATION, REPORTED
 from mpd2.study import sentences
+from mpd2.study.analyses import sensitivity
+from mpd2.study.analyses.moved_budgets import live_rows
+from mpd2.study.analyses.plus_ablation import OVERRULED, RELABELLED
 from mpd2.study.decision_curve import curve_rows, winner_rows
 from mpd2.study.definition import ROUTERS
-from mpd2.study.moved_budgets import live_rows
-from mpd2.study.plus_ablation import OVERRULED, RELABELLED
 from mpd2.study.tables import StudyTables
 
 Rows = list[list[str]]
@@ -196,5 +197,10 @@ VIEWS: dict[str, Callable[[StudyTables], Rows]] = {
     "rivals": sentences.rival_rows,
     "transfer": sentences.transfer_rows,
     "recalibration": sentences.recalibration_rows,
+    "sensitivity": sensitivity.sensitivity_rows,
+    "claims": sensitivity.claim_rows,
+    "floors": sensitivity.floor_rows,
+    "floor_rivals": sensitivity.floor_rival_rows,
+    "promises": sensitivity.promise_rows,
     "guarantee": sentences.guarantee_rows,
 }

@@ -13,11 +13,12 @@ from mpd2.core.manifest import Manifest
 from mpd2.core.text import brief, listed
 from mpd2.evaluation.intervals import LEVEL, RESAMPLES, TAILS
 from mpd2.evaluation.metrics import BEST_ORACLE
+from mpd2.study.analyses.moved_budgets import live_words
+from mpd2.study.analyses.plus_ablation import ABOUT as ABOUT_VARIANTS
+from mpd2.study.analyses.sensitivity import floor_words, promise_words
 from mpd2.study.claims import FAILS, HARDLY, HOLDS, OF_ROUTERS, OF_THE_OBJECTIVE, RATHER
 from mpd2.study.decision_curve import ABOUT_CURVES, ABOUT_WINNERS, curve_words, winner_words
 from mpd2.study.definition import PAPER_RUN, ROUTERS
-from mpd2.study.moved_budgets import live_words
-from mpd2.study.plus_ablation import ABOUT as ABOUT_VARIANTS
 from mpd2.study.readable_tables import Rows, cell, view
 from mpd2.study.reproduction import (
     LAST_DIGIT,
@@ -61,6 +62,11 @@ SECTIONS = {
     "rivals": "Resplit by resplit",
     "transfer": "In a cohort nobody learned from",
     "recalibration": "What labelled local cases buy",
+    "sensitivity": "Every method at the AI's own sensitivity",
+    "claims": "The claims at the same sensitivity",
+    "floors": "At the AI's own sensitivity, on other splits of the cases",
+    "floor_rivals": "At the AI's own sensitivity, resplit by resplit",
+    "promises": "Floors with confidence",
     "guarantee": "What can be promised about glaucoma no reader sees",
 }
 """The tables in their order, with their headings."""
@@ -90,6 +96,17 @@ NOTES = {
     "the resplits; beside it the change from when it was learned from as well.",
     "recalibration": "Labelled cases of the new cohort are added to what is learned from, more and more of them. A "
     "number is given from which on every interval of the difference is below 0.",
+    "sensitivity": "On the test cases, with the weight of a miss chosen on val for each method so that it finds at "
+    "least as much glaucoma there as the AI alone; fewest false alarms first. With interval over resamples of cases. "
+    "A method whose floor on val is out of reach is shown at its safest point.",
+    "claims": "Each claim about the router as above, and once more with every method at the AI's own sensitivity.",
+    "floors": "The same over resplits, the weight chosen anew on the val part of each. Mean over resplits with "
+    "Student's interval, widened for the cases that resplits share. FloorKept: in which share of resplits a weight was "
+    "found that keeps the floor on val.",
+    "floor_rivals": "Method less the reference, both at the AI's own sensitivity, mean over resplits; intervals as "
+    "above.",
+    "promises": "The weight of a miss is taken so heavy that the floor is kept with confidence, by exact tests in a "
+    "fixed order. Broken: the sensitivity of the promised point on all val and test cases is below the floor.",
     "guarantee": ASSUMPTION + " Cells: the share of test cases kept under the limit found on val, and what was missed "
     "of them.",
 }
@@ -100,6 +117,8 @@ SUMMARIES: dict[str, Callable[[StudyTables], str]] = {
     "live": live_words,
     "resplits": resplit_words,
     "transfer": transfer_words,
+    "floors": floor_words,
+    "promises": promise_words,
     "guarantee": guarantee_words,
 }
 """What a table comes to, below it in a sentence or two."""

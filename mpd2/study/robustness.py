@@ -21,11 +21,12 @@ from mpd2.evaluation.intervals import TAILS
 from mpd2.evaluation.tables import ALL
 from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.study.definition import STUDIO_RUN, Study
-from mpd2.study.experiments import UNHEARD, Experiment, ExperimentCache, Resplit
+from mpd2.study.experiments import AS_FITTED, FLOOR_KEPT, FLOORS, UNHEARD, WEIGHT, Experiment, ExperimentCache, Resplit
 
-REPORTED = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "Consults", "F1", "MCC")
+REPORTED = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "Consults", "F1", "MCC", "Sens", "Spec")
 AI, PLUS = "ai", "mpd2-plus"  # the run that asks nobody, and the one that asks again
 COST = "TotalCost"
+AT_FLOORS = ("Sens", "Spec", "Defer", "Consults", "ExpertCost", "TotalCost", WEIGHT, FLOOR_KEPT)
 
 
 # ---------------------------------------------------------------------------------- which experiments
@@ -92,13 +93,43 @@ def rivals(cache: ExperimentCache, against: str) -> pd.DataFrame:
     Columns: method, title, reference, metric, difference (method minus reference), sd, low, high, n (resplits), and
     won: the share of resplits in which the reference is the better of the two, a tie counting half.
     """
+    return _less(cache, cache.results(resplit_experiments(cache.study)), against, REPORTED)
+
+
+def at_floors(cache: ExperimentCache) -> pd.DataFrame:
+    """AT_FLOORS of every method over resplits, when each keeps the same floor, on all cases.
+
+    Columns: floor (as written), method, title, metric, value, sd, low, high, n (resplits). The metric FloorKept is the
+    share of resplits in which a weight of a miss could be found on val that keeps the floor.
+    """
+    results = cache.results_at_floors(resplit_experiments(cache.study))
+    results = results[(results["cohort"] == ALL) & (results["floor"] != AS_FITTED)]
+    parts = []
+    for (floor, method), rows in results.groupby(["floor", "method"], sort=False):
+        index = {"floor": floor, "method": method, "title": _title(cache, method), "metric": AT_FLOORS}
+        parts.append(pd.DataFrame(index | over_resplits(rows[list(AT_FLOORS)].to_numpy(float), overlap(cache.study))))
+    return pd.concat(parts, ignore_index=True).sort_values("floor", key=_floor_order, kind="stable", ignore_index=True)
+
+
+def floor_rivals(cache: ExperimentCache, against: str) -> pd.DataFrame:
+    """Every other method against one of them at the same floor, resplit by resplit: floor, and columns as `rivals`."""
+    results = cache.results_at_floors(resplit_experiments(cache.study))
+    parts = []
+    for floor in map(str, FLOORS):
+        rows = _less(cache, results[results["floor"] == floor], against, AT_FLOORS)
+        rows.insert(0, "floor", floor)
+        parts.append(rows)
+    return pd.concat(parts, ignore_index=True)
+
+
+def _less(cache: ExperimentCache, results: pd.DataFrame, against: str, names: Sequence[str]) -> pd.DataFrame:
+    """Metrics of every other method less those of one, resplit by resplit; columns as `rivals`."""
     methods = deployable(cache.study)
     if against not in methods:
         raise UserError(f"comparison: found {against!r}, expected one of {', '.join(methods)}")
-    results = cache.results(resplit_experiments(cache.study))
     results = results[results["cohort"] == ALL].set_index("number")
-    by_method = {method: results.loc[results["method"] == method, list(REPORTED)] for method in methods}
-    better = np.array([metrics.METRICS[metric].direction for metric in REPORTED])
+    by_method = {method: results.loc[results["method"] == method, list(names)] for method in methods}
+    better = np.array([metrics.METRICS[name].direction if name in metrics.METRICS else 0 for name in names])
     parts = []
     for method, own in by_method.items():
         if method == against:
@@ -106,12 +137,17 @@ def rivals(cache: ExperimentCache, against: str) -> pd.DataFrame:
         differences = (own - by_method[against]).to_numpy(float)  # [R, metrics]
         columns = over_resplits(differences, overlap(cache.study))
         rows = pd.DataFrame({"method": method, "title": _title(cache, method), "reference": against, **columns})
-        rows.insert(3, "metric", REPORTED)
+        rows.insert(3, "metric", names)
         won = ((1 - np.sign(differences * better)) / 2).mean(0)
         parts.append(rows.rename(columns={"value": "difference"}).assign(won=won))
     if not parts:
         raise UserError(f"comparison with {against}: found no other method, expected at least one")
     return pd.concat(parts, ignore_index=True)
+
+
+def _floor_order(floors: pd.Series[str]) -> pd.Series[int]:
+    places = {str(floor): place for place, floor in enumerate(FLOORS)}
+    return floors.map(places)
 
 
 # ---------------------------------------------------------------------------------- a cohort that is new

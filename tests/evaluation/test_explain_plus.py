@@ -9,8 +9,8 @@ import pytest
 from scipy.special import logit
 
 from mpd2.core.cohort import Cohort
+from mpd2.core.costs import OperatingPoint
 from mpd2.core.files import ROOT
-from mpd2.core.operating_point import OperatingPoint
 from mpd2.core.runs import Run, load_run
 from mpd2.evaluation import explain
 from mpd2.methods.plus.asking import first_gain

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from places import DATA
 
+from mpd2.core.costs import OperatingPoint
 from mpd2.core.errors import UserError
-from mpd2.core.operating_point import OperatingPoint
 from mpd2.core.policy import (
     AI,
     NOBODY,

@@ -41,7 +41,7 @@ def write(cache: ExperimentCache, one: Experiment, cost: float) -> None:
     """Findings with one cost, everything else at 0."""
     keys = ["all", one.resplit.new_cohort] if one.resplit.new_cohort else ["all", "refuge", "origa", "chaksu"]
     figures = dict.fromkeys(MEASURES, 0.0) | {COST: cost, "F1": 1 - cost}
-    rows = [{"cohort": key, "member": 0, **figures} for key in keys]
+    rows = [{"floor": "", "cohort": key, "member": 0, **figures} for key in keys]
     path = cache.path(one)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"columns": list(rows[0]), "data": [list(row.values()) for row in rows]}))

@@ -18,9 +18,8 @@ from scipy.special import logit
 
 from mpd2.core.arrays import Floats, Ints
 from mpd2.core.cohort import MEASURED, Cohort
-from mpd2.core.costs import Costs
+from mpd2.core.costs import Costs, OperatingPoint
 from mpd2.core.error_rates import Expectations
-from mpd2.core.operating_point import OperatingPoint
 from mpd2.core.policy import Continuations, Decisions, Policy
 from mpd2.core.runs import Run
 from mpd2.methods.base import COHORT, Ground

@@ -13,11 +13,10 @@ import streamlit as st
 from mpd2.core.arrays import Floats
 from mpd2.core.cache import cached, depends_on
 from mpd2.core.cohort import Cohort
-from mpd2.core.costs import Costs
+from mpd2.core.costs import Costs, OperatingPoint
 from mpd2.core.error_rates import ErrorModel, Expectations
 from mpd2.core.errors import UserError
 from mpd2.core.files import ROOT
-from mpd2.core.operating_point import OperatingPoint
 from mpd2.core.policy import Continuations, Policy, route
 from mpd2.core.runs import CONFIG, Run, load_continuations, load_errors, load_predictions, load_run
 from mpd2.core.table_file import load_cohort

@@ -9,7 +9,7 @@ from toy import toy_problem
 from mpd2.core.policy import NOBODY, Decisions
 from mpd2.evaluation.metrics import evaluate
 from mpd2.methods.plus.method import Plus
-from mpd2.study.plus_ablation import (
+from mpd2.study.analyses.plus_ablation import (
     MEASURES,
     OVERRULED,
     RELABELLED,

@@ -10,7 +10,7 @@ from strategies import made_up_manifest
 from mpd2.core.policy import Policy, route
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import resample_weights
-from mpd2.study.moved_budgets import RATES, READ, SHOWN, live_budgets, live_rows, live_words
+from mpd2.study.analyses.moved_budgets import RATES, READ, SHOWN, live_budgets, live_rows, live_words
 from mpd2.study.tables import StudyTables
 
 

@@ -1,0 +1,1 @@
+"""Analyses of the study, each with its tables and what they come to in words."""

@@ -189,6 +189,7 @@ BY_COHORT = _around(pd.DataFrame({
     "cohort": ["REFUGE", "REFUGE", "ORIGA", "ORIGA"], "method": ["ai", ACTIVE] * 2, "title": ["AI only", RUN] * 2,
     "value": [0.16, 0.08, 0.69, 0.31],
 }))  # fmt: skip
+A_DAY = pd.DataFrame({"reader": ["Ben", "Anna"], "a_day": [12.5, 4.0], "at_most": [13.0, np.nan]})
 SHARES = pd.DataFrame({"reader": ["Ben", "Anna"], "share": [0.6, 0.4]})
 
 SHIFT = pd.DataFrame({
@@ -291,6 +292,7 @@ GALLERY: dict[str, Callable[[], Drawing]] = {
     "readers.kappa": lambda: readers.kappa(KAPPA),
     "readers.disagreement": lambda: readers.disagreement(AGAINST_AI),
     "report.cohort_costs": lambda: report.cohort_costs(BY_COHORT, ACTIVE),
+    "report.plan_load": lambda: report.plan_load(A_DAY),
     "report.reader_load": lambda: report.reader_load(SHARES),
     "risk.risk_curves": lambda: risk.risk_curves(RISK, ACTIVE, "Structural risk"),
     "robustness.resplits": lambda: robustness.resplits(RESPLITS, "TotalCost", ACTIVE),

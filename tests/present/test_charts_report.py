@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from charts import read
-from gallery import ACTIVE, BY_COHORT, SHARES
+from gallery import A_DAY, ACTIVE, BY_COHORT, SHARES
 
 from mpd2.present.charts import report
-from mpd2.present.charts.kit.style import AI, READER, ROUTER
+from mpd2.present.charts.kit.style import AI, ALARM, READER, ROUTER
 
 
 def test_each_cohort_has_every_method_with_its_whole_interval() -> None:
@@ -32,3 +32,18 @@ def test_a_bar_is_a_readers_share_of_all_readings() -> None:
     for row in SHARES.itertuples():
         assert spans[row.reader] == pytest.approx((0, row.share), abs=0.005)
     assert {bar.fill for bar in panel.of("rect")} == {READER.colour}
+
+
+def test_a_plan_shows_readings_a_day_and_a_tick_at_the_most_there_can_be() -> None:
+    picture = read(report.plan_load(A_DAY), None)
+    panel = picture.panel
+    assert panel.upright.names == A_DAY["reader"].tolist()
+    bars = [bar for bar in panel.of("rect") if bar.fill == READER.colour]
+    assert {name: end for name, (_, end) in panel.spans(bars).items()} == pytest.approx(
+        {"Ben": 12.5, "Anna": 4.0}, abs=0.1
+    )
+    (tick,) = [mark for mark in panel.of("rect") if mark.fill == ALARM.colour]
+    assert panel.across.value(tick.middle[0]) == pytest.approx(13.0, abs=0.1)
+    assert picture.titles == ["Readings a day; ticks: at most"]
+    free = read(report.plan_load(A_DAY.assign(at_most=float("nan"))), None)
+    assert free.titles == ["Readings a day"]

@@ -9,18 +9,30 @@ from io import BytesIO
 import numpy as np
 import pytest
 from pptx import Presentation
+from pptx.enum.shapes import MSO_SHAPE_TYPE
 
-from mpd2.core.policy import Policy, route
+from mpd2.core.policy import DECIDERS, Policy, mean_policy, route
 from mpd2.evaluation import curves, tables
+from mpd2.evaluation.clinical.per_thousand import AS_COUNTED, Programme, cells, per_thousand
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import resample_weights
+from mpd2.planning.day import NO_LIMITS, DaySetting
+from mpd2.planning.dayplan import make_day
+from mpd2.planning.floors import Floor
+from mpd2.planning.ranked_cases import rank_cases
+from mpd2.planning.roster_and_limits import Limits
+from mpd2.present.charts.icon_array import in_words
 from mpd2.present.charts.kit.style import AI, OTHER, READER, ROUTER
+from mpd2.present.documents.board import People, PlanOfDay, plan_of_day
 from mpd2.present.documents.briefing import Stamp, brief
 from mpd2.present.documents.html import to_html
-from mpd2.present.documents.slides import to_slides
+from mpd2.present.documents.slides import DRAWN, to_slides
+from mpd2.present.words.people import sentences
 
 NASTY = '<script>alert("1")</script> & "co"'
-STAMP = Stamp("Router", "test cases of all cohorts", 54, "0123456789abcdef", "1.2.3", date(2026, 3, 4))
+STAMP = Stamp(
+    "Router", "test cases of all cohorts", 54, "0123456789abcdef", "1.2.3", date(2026, 3, 4), "at the AI's sensitivity"
+)
 
 
 def outcome(cohort, title: str, defer: float, seed: int) -> Outcome:
@@ -32,7 +44,29 @@ def outcome(cohort, title: str, defer: float, seed: int) -> Outcome:
     return Outcome(title, None, route(policy, cohort, "staged"), policy, "staged")
 
 
-def briefing_of(cohort, active: str = "mine", title: str = "Router", stamp: Stamp = STAMP):
+def thousand(evidence, active: str, weights, programme: Programme = AS_COUNTED, currency: str = "") -> People:
+    """The AI alone, and the run."""
+    both = {"AI alone": "ai", f"With {evidence.outcomes[active].title}": active}
+    rows = per_thousand(evidence, programme, weights)
+    arrays = [(name, cells(evidence.cohort, evidence.outcomes[run].decisions, programme)) for name, run in both.items()]
+    return People(rows, tuple(arrays), sentences(rows, active, Floor()), programme, "", currency)
+
+
+def planned(cohort, outcome: Outcome, limits: Limits = NO_LIMITS) -> PlanOfDay:
+    setting = DaySetting(cohort.manifest.default_costs(), limits, day=300)
+    ranked = rank_cases(mean_policy(outcome.policy), cohort, "staged", np.ones(cohort.readers, bool))
+    return plan_of_day(make_day(ranked, setting.scaled_to(len(cohort))), setting, 0.5, 2)
+
+
+def briefing_of(
+    cohort,
+    active: str = "mine",
+    title: str = "Router",
+    stamp: Stamp = STAMP,
+    programme: Programme = AS_COUNTED,
+    currency: str = "",
+    limits: Limits = NO_LIMITS,
+):
     outcomes = {
         "mine": outcome(cohort, title, 0.5, 1),
         "ai": outcome(cohort, "AI only", 0.0, 2),
@@ -43,7 +77,8 @@ def briefing_of(cohort, active: str = "mine", title: str = "Router", stamp: Stam
     drawn_up = {name: getattr(tables, name)(evidence, weights) for name in ("overall", "cohorts", "collapse")}
     drawn_up["paired"] = tables.paired(evidence, active, weights)
     drawn_up["tradeoff"] = curves.tradeoff(evidence, weights)
-    return brief(evidence, drawn_up, active, stamp)
+    people = thousand(evidence, active, weights, programme, currency)
+    return brief(evidence, drawn_up, active, stamp, people, planned(cohort, outcomes[active], limits))
 
 
 @pytest.fixture(scope="module")
@@ -85,9 +120,14 @@ def words_of(slide) -> str:
     return "\n".join(shape.text_frame.text for shape in slide.shapes if shape.has_text_frame)
 
 
+def table_of(slide) -> list[str]:
+    (table,) = [shape.table for shape in slide.shapes if shape.has_table]
+    return [cell.text for cell in table.iter_cells()]
+
+
 def test_the_page_needs_nothing_but_itself(page):
     links = [attributes[name] for _, attributes in Page(page).tags for name in ("src", "href") if name in attributes]
-    assert len(links) == 3
+    assert len(links) == 5
     for link in links:
         kind, data = link.split(",", 1)
         assert kind == "data:image/svg+xml;base64"
@@ -111,7 +151,7 @@ def test_every_picture_says_what_it_shows(page):
 def test_both_formats_are_stamped_with_run_slice_data_version_and_date(page, deck):
     shown = [Page(page).text, *map(words_of, deck.slides)]
     for text in shown:
-        for mark in ("Router", "test cases of all cohorts", "n = 54", "0123456789ab", "1.2.3", "2026-03-04"):
+        for mark in (*str(STAMP).removesuffix(".").split(", "), "n = 54", "0123456789ab", "1.2.3", "2026-03-04"):
             assert mark in text
 
 
@@ -119,11 +159,93 @@ def test_the_page_is_the_same_for_the_same_briefing(briefing, page):
     assert to_html(briefing) == page
 
 
-def test_slides_open_with_the_answer_and_end_with_the_caveats(briefing, deck):
+def test_slides_open_with_one_picture_of_a_thousand_people_and_end_with_the_caveats(briefing, deck):
     first, *_, last = deck.slides
-    assert briefing.answer in words_of(first)
-    assert all(number.value in words_of(first) for number in briefing.numbers)
+    (picture,) = [shape for shape in first.shapes if shape.shape_type == MSO_SHAPE_TYPE.PICTURE]
+    for name, people in briefing.people.arrays:
+        assert f"{name}: {in_words(people)}" in picture.name
+        assert people["people"].sum() == 1000
+    said = briefing.people.said
+    for text in (said.headline, said.rates, said.verdict, briefing.caution):
+        assert text
+        assert text in words_of(first)
     assert all(caveat in words_of(last) for caveat in briefing.caveats)
+
+
+def test_the_page_opens_with_the_same_picture_and_words(briefing, page):
+    read = Page(page)
+    pictures = [attributes for tag, attributes in read.tags if tag == "img"]
+    assert all(f"{name}: {in_words(people)}" in pictures[0]["alt"] for name, people in briefing.people.arrays)
+    drawn = base64.b64decode(pictures[0]["src"].split(",", 1)[1]).decode()
+    assert "With Router" in drawn
+    places = [read.text.index(text) for text in (briefing.people.said.headline, briefing.people.said.rates,
+              briefing.caution, "Per 1,000 people screened", "Who decides", "The plan of the day", "In costs per case",
+              "Every method on the same cases", "Limitations")]  # fmt: skip
+    assert places == sorted(places)
+
+
+def test_counts_per_thousand_are_those_of_the_picture(briefing, page, deck):
+    (_, before), (name, after) = briefing.people.arrays
+    rows = briefing.counts.set_index(briefing.counts.columns[0])
+    for outcome, row in (("missed", "Glaucomas missed"), ("alarm", "False alarms")):
+        for people, column in ((before, "AI alone"), (after, name)):
+            assert rows[column][row] == str(people[people["outcome"] == outcome]["people"].sum())
+    assert rows[name]["People read by a reader"] == str(after[after["who"] == "reader"]["people"].sum())
+    for cell in briefing.counts.to_numpy().ravel():
+        assert cell in Page(page).text
+        assert cell in table_of(deck.slides[1])
+
+
+def test_three_deciders_add_up_to_everybody_and_their_errors_to_all_errors(briefing, page, deck):
+    rows, (_, after) = briefing.deciders, briefing.people.arrays[-1]
+    assert rows["Who decides"].str.lower().tolist() == [words.lower() for words in DECIDERS]
+    assert rows["People"].sum() == 1000
+    assert rows["Glaucomas missed"].sum() == after[after["outcome"] == "missed"]["people"].sum()
+    assert rows["False alarms"].sum() == after[after["outcome"] == "alarm"]["people"].sum()
+    assert list(charts_of(deck)[0].plots[0].series[0].values) == rows["People"].tolist()
+    for who in rows["Who decides"]:
+        assert who in Page(page).text
+
+
+def test_money_is_told_where_a_price_is_given_and_nowhere_else(small_cohort, briefing):
+    assert briefing.money == ""
+    dear = briefing_of(small_cohort, programme=Programme(price=20.0, work_up=100.0), currency=NASTY)
+    row = dear.people.of("mine")["money"]
+    readings, alarms = (dear.people.of("mine")[name]["value"] for name in ("readings", "alarm"))
+    assert row["value"] == pytest.approx(20 * readings + 100 * alarms)
+    assert f"1,000 people cost {row['value']:.0f}\xa0{NASTY}" in dear.money
+    read = Page(to_html(dear))
+    assert dear.money in read.text
+    assert "script" not in {tag for tag, _ in read.tags}
+    assert dear.money in words_of(Presentation(BytesIO(to_slides(dear))).slides[1])
+
+
+def test_readings_that_nobody_gave_are_named_first_where_they_matter(small_cohort, briefing):
+    decisions = outcome(small_cohort, "Router", 0.5, 1).decisions
+    asked = (decisions.consulted >= 0).sum(-1).mean(0)
+    real = [entry.readings == "real" for entry in small_cohort.manifest.cohorts]
+    share = asked[~np.array(real)[small_cohort.source]].sum() / asked.sum()
+    assert briefing.caution.startswith(
+        f"{100 * share:.0f}\xa0% of the readings asked for here were not given by people"
+    )
+    assert "those of REFUGE are semi-synthetic and those of ORIGA are induced" in briefing.caution
+    people = small_cohort.subset(cohorts=["chaksu"])
+    assert briefing_of(people).caution == ""
+    assert briefing_of(small_cohort, active="ai").caution == ""
+
+
+def test_the_plan_of_the_day_is_that_of_budget(small_cohort, page, deck, briefing):
+    limits = Limits(budget=0.5, capacity=((small_cohort.manifest.columns[0], 3),))
+    plan = briefing_of(small_cohort, limits=limits).plan
+    sent = int(re.search(r"(\d+) of 54 cases are sent", plan.words[1])[1])
+    assert sent <= 27
+    assert "50\xa0% of cases sent; REFUGE 1 at most 3 a day" in plan.words[0]
+    assert plan.load["at_most"].dropna().tolist() == [3]
+    assert plan.load["a_day"].sum() == pytest.approx(sent * 300 / 54)
+    for text in briefing.plan.words:
+        assert text in Page(page).text
+        assert text in words_of(deck.slides[3])
+    assert list(charts_of(deck)[1].plots[0].series[0].values) == pytest.approx(briefing.plan.load["a_day"].tolist())
 
 
 def test_every_difference_comes_with_its_interval_and_which_is_better(briefing, page, deck):
@@ -135,17 +257,17 @@ def test_every_difference_comes_with_its_interval_and_which_is_better(briefing, 
         )
         assert item.span
         assert text in Page(page).text
-        assert text in words_of(deck.slides[0])
+        assert text in words_of(deck.slides[4])
 
 
 def test_both_name_the_cheapest_other_method(briefing, page, deck):
     assert "The cheapest other method, " in briefing.answer
     assert briefing.answer in Page(page).text
-    assert briefing.answer in words_of(deck.slides[0])
+    assert briefing.answer in words_of(deck.slides[4])
 
 
 def test_marks_on_slides_are_those_of_the_methods(briefing, deck):
-    plane, cohorts, load = charts_of(deck)
+    *_, plane, cohorts, load = charts_of(deck)
     colours = {series.name: str(series.marker.format.fill.fore_color.rgb) for series in plane.plots[0].series}
     assert colours == {
         "Other methods": OTHER.colour[1:], "AI alone": AI.colour[1:], briefing.stamp.run: ROUTER.colour[1:],
@@ -156,7 +278,7 @@ def test_marks_on_slides_are_those_of_the_methods(briefing, deck):
 
 
 def test_costs_are_across_and_scores_upright_on_the_slide(briefing, deck):
-    plane = charts_of(deck)[0]
+    plane = charts_of(deck)[2]
     assert plane.category_axis.axis_title.text_frame.text == "total cost (less is better)"
     assert plane.value_axis.axis_title.text_frame.text == "F1 (more is better)"
     across = sorted(float(x.text) for x in plane._chartSpace.xpath("//c:xVal//c:v"))
@@ -164,7 +286,7 @@ def test_costs_are_across_and_scores_upright_on_the_slide(briefing, deck):
 
 
 def test_the_table_of_a_page_is_that_of_the_briefing_with_the_run_marked(briefing, page):
-    rows = re.findall(r"<tr( class=\"active\")?>(.*?)</tr>", page.decode().split("<tbody>")[1].split("</tbody>")[0])
+    rows = re.findall(r"<tr( class=\"active\")?>(.*?)</tr>", page.decode().split("<tbody>")[3].split("</tbody>")[0])
     cells = [re.findall(r"<td>(.*?)</td>", row) for _, row in rows]
     assert cells == briefing.methods.to_numpy().tolist()
     assert [row[0] for (active, _), row in zip(rows, cells, strict=True) if active] == ["Router"]
@@ -177,7 +299,7 @@ def test_the_interval_of_a_method_holds_its_total_cost(briefing):
 
 
 def test_charts_on_slides_hold_their_numbers(briefing, deck):
-    plane, cohorts, load = charts_of(deck)
+    *_, plane, cohorts, load = charts_of(deck)
     points = sorted(score for series in plane.plots[0].series for score in series.values)
     assert points == pytest.approx(sorted(briefing.plane["score_value"]))
     assert [value for series in cohorts.plots[0].series for value in series.values] == pytest.approx(
@@ -188,7 +310,7 @@ def test_charts_on_slides_hold_their_numbers(briefing, deck):
 
 
 def test_nothing_stands_outside_a_slide(deck):
-    assert len(deck.slides) == 6
+    assert len(deck.slides) == len(DRAWN)
     for shape in (shape for slide in deck.slides for shape in slide.shapes):
         assert min(shape.left, shape.top) >= 0
         assert shape.left + shape.width <= deck.slide_width
@@ -204,12 +326,12 @@ def test_no_text_on_a_slide_depends_on_a_font_only_some_machines_have(deck):
 
 
 def test_the_longest_series_of_points_comes_first(deck):
-    lengths = [len(list(series.values)) for series in charts_of(deck)[0].plots[0].series]
+    lengths = [len(list(series.values)) for series in charts_of(deck)[2].plots[0].series]
     assert lengths == sorted(lengths, reverse=True)
 
 
 def test_columns_of_cohorts_come_with_their_intervals(briefing, deck):
-    told = words_of(deck.slides[3])
+    told = words_of(deck.slides[7])
     for row in briefing.cohorts.itertuples():
         assert f"{row.cohort} {row.low:.3f} to {row.high:.3f}" in told
 
@@ -229,7 +351,7 @@ def test_a_run_that_asks_nobody_can_be_reported_too(small_cohort):
     assert briefing.spread == "No case is sent to a reader."
     assert not briefing.load["cases"].any()
     assert to_html(briefing)
-    assert len(Presentation(BytesIO(to_slides(briefing))).slides) == 6
+    assert len(Presentation(BytesIO(to_slides(briefing))).slides) == len(DRAWN)
 
 
 def test_caveats_say_where_readings_come_from(small_cohort, briefing):

@@ -6,7 +6,7 @@ import altair as alt
 import pandas as pd
 
 from mpd2.present.charts.kit.drawing import drawn_once
-from mpd2.present.charts.kit.style import READER, method_scales
+from mpd2.present.charts.kit.style import ALARM, READER, AltairChart, method_scales
 
 
 @drawn_once
@@ -42,3 +42,17 @@ def reader_load(load: pd.DataFrame) -> alt.Chart:
         )
         .properties(title="Share of all readings", width=600, height=alt.Step(20))
     )
+
+
+@drawn_once
+def plan_load(load: pd.DataFrame) -> AltairChart:
+    """Readings a day of each reader, with a tick at the most they can give; `load` as in a plan of the day."""
+    base = alt.Chart(load).encode(y=alt.Y("reader:N", title=None, sort=None))
+    bars = base.mark_bar(color=READER.colour).encode(x=alt.X("a_day:Q", title="readings a day"))
+    limits = (
+        base.transform_filter("isValid(datum.at_most)")
+        .mark_tick(color=ALARM.colour, thickness=3, size=16)
+        .encode(x="at_most:Q")
+    )
+    title = "Readings a day" + ("; ticks: at most" if load["at_most"].notna().any() else "")
+    return alt.layer(bars, limits).properties(title=title, width=600, height=alt.Step(20))

@@ -13,6 +13,7 @@ from mpd2.core.text import GAP, count, decimal, interval, percent, percent_inter
 from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.intervals import LEVEL, RESAMPLES
 from mpd2.evaluation.metrics import METRICS, load_of
+from mpd2.present.documents.board import People, PlanOfDay, caution, counts, deciders, money
 from mpd2.present.words.answer import KeyNumber, best_other, errors, headline, key_numbers, level, rival
 from mpd2.study.claims import AI
 from mpd2.study.tables import StudyTables
@@ -34,12 +35,11 @@ class Stamp:
     data: str  # fingerprint of the table
     version: str
     made: date
+    point: str = ""  # the operating point in words
 
     def __str__(self) -> str:
-        return (
-            f"{self.run}, {self.slice}, n = {self.n}. Data {self.data[:12]}, MPD² Studio {self.version}, "
-            f"{self.made.isoformat()}."
-        )
+        about = ", ".join(filter(None, (self.run, self.slice, self.point)))
+        return f"{about}, n = {self.n}. Data {self.data[:12]}, MPD² Studio {self.version}, {self.made.isoformat()}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,13 @@ class Briefing:
 
     stamp: Stamp
     active: str  # name of the run
-    answer: str
+    people: People
+    counts: pd.DataFrame  # per thousand people, in words
+    money: str  # empty where no price is given
+    deciders: pd.DataFrame  # who decides, people, glaucomas missed, false alarms
+    caution: str  # which of the readings were not given by people; empty where all were
+    plan: PlanOfDay
+    answer: str  # in costs
     numbers: tuple[KeyNumber, ...]
     methods: pd.DataFrame  # title and COMPARED in words, a row a method, the cheapest first
     plane: pd.DataFrame  # rows of `curves.tradeoff` for F1 against total cost
@@ -58,14 +64,27 @@ class Briefing:
     caveats: tuple[str, ...]
 
 
-def brief(evidence: Evidence, tables: Mapping[str, pd.DataFrame], active: str, stamp: Stamp) -> Briefing:
-    """Draw up the briefing of the run `active`; `tables` holds TABLES of the same slice."""
+def brief(
+    evidence: Evidence,
+    tables: Mapping[str, pd.DataFrame],
+    active: str,
+    stamp: Stamp,
+    people: People,
+    plan: PlanOfDay,
+) -> Briefing:
+    """Draw up the briefing of the run `active`; `tables` holds TABLES of the same slice, as do `people` and `plan`."""
     study = StudyTables(tables, evidence.cohort.manifest)
     planes = tables["tradeoff"]
     load = _load(evidence, active)
     return Briefing(
         stamp=stamp,
         active=active,
+        people=people,
+        counts=counts(people, active),
+        money=money(people, active),
+        deciders=deciders(people),
+        caution=caution(evidence, active),
+        plan=plan,
         answer=" ".join(filter(None, (part(study, active) for part in (headline, errors, rival)))),
         numbers=tuple(key_numbers(study, active)),
         methods=_methods(tables["overall"]),

@@ -1,11 +1,13 @@
-"""A briefing as slides whose texts, tables and charts can be edited: six of them, 16 by 9."""
+"""A briefing as slides whose texts, tables and charts can be edited, 16 by 9; the first is one picture."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from datetime import datetime, time
 from io import BytesIO
 
 import numpy as np
+import pandas as pd
 from pptx import Presentation
 from pptx.chart.chart import Chart
 from pptx.chart.data import CategoryChartData, XyChartData
@@ -19,10 +21,16 @@ from pptx.slide import Slide
 from pptx.text.text import TextFrame
 from pptx.util import Inches, Pt
 
-from mpd2.core.text import interval
-from mpd2.present.charts.kit.style import OTHER, READER, Mark, mark_of
+from mpd2.core.text import count, interval
+from mpd2.evaluation.clinical.per_thousand import SCREENED
+from mpd2.present.charts.icon_array import before_and_after, in_words
+from mpd2.present.charts.kit.export import render
+from mpd2.present.charts.kit.style import AI as AI_MARK
+from mpd2.present.charts.kit.style import OTHER, READER, ROUTER, Mark, mark_of
 from mpd2.present.charts.overview import front_in_words
+from mpd2.present.documents.board import picture_title
 from mpd2.present.documents.briefing import Briefing
+from mpd2.present.documents.html import IN_COSTS, PER_THOUSAND, PLAN, WHO_DECIDES
 from mpd2.present.words.answer import KeyNumber
 from mpd2.study.claims import AI
 
@@ -48,7 +56,7 @@ def to_slides(briefing: Briefing) -> bytes:
     deck.core_properties.title = f"{briefing.stamp.run}: {briefing.stamp.slice}"
     deck.core_properties.author = "MPD² Studio"
     deck.core_properties.created = deck.core_properties.modified = datetime.combine(briefing.stamp.made, time())
-    for draw in (_opening, _methods, _tradeoff, _cohorts, _load, _caveats):
+    for draw in DRAWN:
         draw(deck, briefing)
     file = BytesIO()
     deck.save(file)
@@ -59,7 +67,60 @@ def to_slides(briefing: Briefing) -> bytes:
 
 
 def _opening(deck: Deck, briefing: Briefing) -> None:
+    """One picture of a thousand people, and what it says."""
+    people = briefing.people
     slide = _slide(deck, briefing, f"{briefing.stamp.run}: is it worth it?")
+    _write(_box(slide, MARGIN, 1.15, WIDTH - 2 * MARGIN, 0.9), people.said.headline, size=20)
+    picture = BytesIO(render(before_and_after(people.arrays, picture_title(people)), "png"))
+    shape = slide.shapes.add_picture(picture, Inches(MARGIN), Inches(2.15), width=Inches(WIDTH - 2 * MARGIN))
+    shape.name = " ".join(f"{name}: {in_words(cells)}" for name, cells in people.arrays)
+    below = _box(slide, MARGIN, 2.2 + shape.height / Inches(1), WIDTH - 2 * MARGIN, 1.0)
+    _write(below, f"{people.said.rates} {people.said.verdict}".strip(), size=11)
+    if briefing.caution:
+        _write(below, briefing.caution, size=11, bold=True, new=True)
+
+
+def _per_thousand(deck: Deck, briefing: Briefing) -> None:
+    slide = _slide(deck, briefing, PER_THOUSAND)
+    _table(slide, briefing.counts, TOP + 3.0, size=14)
+    frame = _box(slide, MARGIN, TOP + 3.3, WIDTH - 2 * MARGIN, 1.6)
+    _paragraphs(frame, (briefing.people.changed, briefing.money), size=16)
+
+
+def _deciders(deck: Deck, briefing: Briefing) -> None:
+    slide = _slide(deck, briefing, WHO_DECIDES)
+    _table(slide, briefing.deciders, TOP + 1.6, size=14)
+    data = CategoryChartData(number_format="0")
+    data.categories = briefing.deciders["Who decides"].tolist()
+    data.add_series("People", briefing.deciders["People"].tolist())
+    chart = _chart(slide, XL_CHART_TYPE.BAR_CLUSTERED, data, top=TOP + 1.8)
+    _name_axes(chart, None, f"of {count(SCREENED)} people", "0")
+    chart.has_legend = False
+    for point, mark in enumerate((AI_MARK, ROUTER, READER)):
+        bar = chart.plots[0].series[0].points[point].format.fill
+        bar.solid()
+        bar.fore_color.rgb = RGBColor.from_string(mark.colour[1:])
+    _label_bars(chart, "0")
+
+
+def _plan(deck: Deck, briefing: Briefing) -> None:
+    slide = _slide(deck, briefing, PLAN)
+    _paragraphs(_box(slide, MARGIN, TOP - 0.2, WIDTH - 2 * MARGIN, 1.3), briefing.plan.words, size=14)
+    load = briefing.plan.load
+    data = CategoryChartData(number_format="0.0")
+    data.categories = load["reader"].tolist()
+    data.add_series("Readings a day", load["a_day"].tolist())
+    if load["at_most"].notna().any():
+        data.add_series("At most", [None if np.isnan(most) else most for most in load["at_most"]])
+    chart = _chart(slide, XL_CHART_TYPE.COLUMN_CLUSTERED, data, top=TOP + 1.2)
+    _name_axes(chart, None, "readings a day", "0")
+    for series, mark in zip(chart.plots[0].series, (READER, OTHER), strict=False):
+        _fill(series, mark)
+    _label_bars(chart, "0.0")
+
+
+def _costs(deck: Deck, briefing: Briefing) -> None:
+    slide = _slide(deck, briefing, IN_COSTS)
     _write(_box(slide, MARGIN, TOP, WIDTH - 2 * MARGIN, 2.2), briefing.answer, size=20)
     width = (WIDTH - 2 * MARGIN) / len(briefing.numbers)
     for place, number in enumerate(briefing.numbers):
@@ -67,24 +128,8 @@ def _opening(deck: Deck, briefing: Briefing) -> None:
 
 
 def _methods(deck: Deck, briefing: Briefing) -> None:
-    frame = briefing.methods
     slide = _slide(deck, briefing, "Every method on the same cases, the cheapest first")
-    space = Inches(MARGIN), Inches(TOP), Inches(WIDTH - 2 * MARGIN), Inches(BOTTOM - TOP)
-    table = slide.shapes.add_table(len(frame) + 1, len(frame.columns), *space).table
-    widths = [NAMES, *[NUMBERS] * (len(frame.columns) - 2), SPANS]
-    for column, share in zip(table.columns, widths, strict=True):
-        column.width = Inches((WIDTH - 2 * MARGIN) * share / sum(widths))
-    for row, cells in enumerate([frame.columns.to_numpy(), *frame.to_numpy()]):
-        table.rows[row].height = Inches((BOTTOM - TOP) / (len(frame) + 1))
-        for column, text in enumerate(cells):
-            cell = table.cell(row, column)
-            cell.margin_top = cell.margin_bottom = Inches(0.01)
-            cell.margin_left = cell.margin_right = Inches(0.06)
-            cell.vertical_anchor = MSO_ANCHOR.MIDDLE
-            cell.fill.solid()
-            cell.fill.fore_color.rgb = RGBColor.from_string(PALE if cells[0] == briefing.stamp.run else "ffffff")
-            bold = row == 0 or cells[0] == briefing.stamp.run
-            _write(cell.text_frame, str(text), size=10, bold=bold, right=column > 0, after=0)
+    _table(slide, briefing.methods, BOTTOM, size=10, active=briefing.stamp.run)
 
 
 def _tradeoff(deck: Deck, briefing: Briefing) -> None:
@@ -158,6 +203,12 @@ def _caveats(deck: Deck, briefing: Briefing) -> None:
         _write(frame, f"•  {line}", size=16, new=place > 0, after=8)
 
 
+DRAWN = (
+    _opening, _per_thousand, _deciders, _plan, _costs, _methods, _tradeoff, _cohorts, _load, _caveats,
+)  # fmt: skip
+"""The slides in their order."""
+
+
 # ---------------------------------------------------------------------------------- their parts
 
 
@@ -170,6 +221,31 @@ def _slide(deck: Deck, briefing: Briefing, title: str) -> Slide:
     _write(heading.text_frame, title, size=28, bold=True)
     _write(_box(slide, MARGIN, 6.95, WIDTH - 2 * MARGIN, 0.35), str(briefing.stamp), size=10, colour=FAINT)
     return slide
+
+
+def _table(slide: Slide, frame: pd.DataFrame, bottom: float, size: int, active: str | None = None) -> None:
+    """A table from TOP down to `bottom`, the first column wide; the row of the run `active` marked."""
+    space = Inches(MARGIN), Inches(TOP), Inches(WIDTH - 2 * MARGIN), Inches(bottom - TOP)
+    table = slide.shapes.add_table(len(frame) + 1, len(frame.columns), *space).table
+    widths = [NAMES, *(SPANS if "interval" in str(name) else NUMBERS for name in frame.columns[1:])]
+    for column, share in zip(table.columns, widths, strict=True):
+        column.width = Inches((WIDTH - 2 * MARGIN) * share / sum(widths))
+    for row, cells in enumerate([frame.columns.to_numpy(), *frame.to_numpy()]):
+        table.rows[row].height = Inches((bottom - TOP) / (len(frame) + 1))
+        for column, text in enumerate(cells):
+            cell = table.cell(row, column)
+            cell.margin_top = cell.margin_bottom = Inches(0.01)
+            cell.margin_left = cell.margin_right = Inches(0.06)
+            cell.vertical_anchor = MSO_ANCHOR.MIDDLE
+            cell.fill.solid()
+            cell.fill.fore_color.rgb = RGBColor.from_string(PALE if cells[0] == active else "ffffff")
+            bold = row == 0 or cells[0] == active
+            _write(cell.text_frame, str(text), size=size, bold=bold, right=column > 0, after=0)
+
+
+def _paragraphs(frame: TextFrame, texts: Iterable[str], size: int) -> None:
+    for place, text in enumerate(filter(None, texts)):
+        _write(frame, text, size=size, new=place > 0)
 
 
 def _box(slide: Slide, left: float, top: float, width: float, height: float) -> TextFrame:

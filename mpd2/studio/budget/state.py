@@ -55,6 +55,12 @@ def now() -> DaySetting:
     return slider().now
 
 
+def current() -> DaySetting:
+    """The setting in force, on any page: none was chosen before Budget was visited."""
+    here: SliderState | None = st.session_state.get(SLIDER)
+    return usual() if here is None else here.now
+
+
 def change(setting: DaySetting, moving: bool = False) -> None:
     """Go on to another setting; the link follows once the slider is released."""
     here = slider()

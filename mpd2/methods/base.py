@@ -88,7 +88,7 @@ class ExpectsCosts(Protocol):
 
 @runtime_checkable
 class HasPosterior(Protocol):
-    """A method with a P(glaucoma) of its own, by which it labels what it keeps, and no model of readers."""
+    """A method with a P(glaucoma) of its own, by which it labels what it keeps."""
 
     def glaucoma(self, run: Run, cohort: Cohort) -> Floats:
         """P(glaucoma | state) by every member, [E, N]."""

@@ -8,7 +8,7 @@ from gallery import CALIBRATION, GALLERY, SLOPES, SUBGROUPS
 
 from mpd2.evaluation.clinical.subgroups import Comparisons
 from mpd2.present.charts.clinical import calibration, subgroups
-from mpd2.present.charts.kit.style import AI
+from mpd2.present.charts.kit.style import AI, READER
 from mpd2.present.words import calibration as calibration_words
 from mpd2.present.words import subgroups as subgroup_words
 
@@ -33,7 +33,9 @@ def test_a_reliability_curve_has_a_point_a_bin_and_the_diagonal() -> None:
 
 def test_one_forecast_alone_needs_no_legend() -> None:
     alone = CALIBRATION[CALIBRATION["name"] == "ai"]
-    assert not read(calibration.reliability(alone, "with glaucoma")).legend
+    picture = read(calibration.reliability(alone, "said to have glaucoma"))
+    assert not picture.legend
+    assert {dot.colour for dot in picture.panel.of("symbol")} == {READER.colour}
 
 
 def test_slopes_are_those_there_are_with_a_line_at_one() -> None:
@@ -71,15 +73,16 @@ def test_words_count_comparisons_and_name_what_stands_out() -> None:
     said = subgroup_words.largest(SUBGROUPS)
     assert said == "Sensitivity in large cup +20.0 points (+9.0 to +33.0) against all other cases."
     assert subgroup_words.largest(SUBGROUPS.assign(beyond_all=False)) == ""
+    assert subgroup_words.largest(SUBGROUPS.assign(metric="Defer")) == ""
 
 
 def test_words_say_what_each_forecast_expects_and_whether_chance_explains_the_rest() -> None:
     rows = SLOPES.assign(n=200, events=30, apart=[-0.2, 0.01, 0.0], ece=[0.21, 0.02, 0.02], by_chance=0.02)
     said = calibration_words.of_glaucoma(rows.iloc[:2])
     assert said == (
-        "15\xa0% of the cases have glaucoma. Anna expects 35\xa0%; in bins, predicted and observed are 21\xa0% apart, "
-        "more than chance explains. Ben expects 14\xa0%; in bins, predicted and observed are 2\xa0% apart, about what "
-        "chance explains."
+        "15\xa0% of the cases have glaucoma. Anna expects 35\xa0%; in bins, predicted and observed are 21.0 points "
+        "apart, more than chance explains. Ben expects 14\xa0%; in bins, predicted and observed are 2.0 points apart, "
+        "about what chance explains."
     )
     assert calibration_words.of_readers(rows) == (
         "Of 3 readers, 2 say what their model expects as nearly as chance allows; the slopes of 2 of 2 agree with 1."

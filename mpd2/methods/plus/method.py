@@ -129,6 +129,10 @@ class Plus:
         """How many readers may be asked about a case."""
         return _options(run).limit
 
+    def glaucoma(self, run: Run, cohort: Cohort) -> Floats:
+        """P(glaucoma | state) by every member, [E, N]."""
+        return posterior_of(run, cohort)
+
     def answers(self, run: Run, cohort: Cohort) -> Floats:
         """P(each reader says glaucoma | truth 0, 1) by all members together, [N, M, 2]."""
         return outlook_of(run, cohort).together().answers

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from mpd2.core.text import percent
+from mpd2.core.text import decimal, percent
 
 BEYOND = 2.0  # times the distance that chance explains from which on it is told as a distance
 
@@ -15,7 +15,7 @@ def of_glaucoma(rows: pd.DataFrame) -> str:
     said = [f"{percent(observed, 0)} of the cases have glaucoma."]
     for row in rows.to_dict("records"):
         off = row["ece"] > BEYOND * row["by_chance"]
-        apart = f"in bins, predicted and observed are {percent(row['ece'])} apart"
+        apart = f"in bins, predicted and observed are {decimal(100 * row['ece'], 1)} points apart"
         chance = "more than chance explains" if off else "about what chance explains"
         said.append(f"{row['title']} expects {percent(observed - row['apart'], 0)}; {apart}, {chance}.")
     return " ".join(said)

@@ -25,8 +25,12 @@ def multiplicity(seen: Comparisons) -> str:
 
 
 def largest(rows: pd.DataFrame) -> str:
-    """The largest gaps that stand out among all comparisons, in each metric's own unit; empty if none does."""
-    found = rows[rows["beyond_all"]]
+    """The largest gaps in merit that stand out among all comparisons; empty if none does.
+
+    That more is sent in one group than in another is no fault.
+    """
+    merits = [name for name, metric in METRICS.items() if metric.merit]
+    found = rows[rows["beyond_all"] & rows["metric"].isin(merits)]
     reach = (found["gap"] / (found["wide_high"] - found["wide_low"])).abs()
     chosen = found.loc[reach.sort_values(ascending=False, kind="stable").index[:NAMED]]
     said = []

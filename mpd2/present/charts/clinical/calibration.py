@@ -7,7 +7,7 @@ import pandas as pd
 
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.forest import forest
-from mpd2.present.charts.kit.style import AI, CATEGORIES, OTHER, AltairChart, heading, with_interval
+from mpd2.present.charts.kit.style import AI, CATEGORIES, OTHER, READER, AltairChart, heading, with_interval
 
 HEIGHT = 340
 COLOURS = (AI.colour, *(colour for colour in CATEGORIES if colour != AI.colour))
@@ -18,20 +18,19 @@ SHAPES = ("square", "circle", "diamond", "triangle-up", "cross")
 def reliability(rows: pd.DataFrame, what: str) -> AltairChart:
     """Predicted against observed shares of an event, a line a forecast with Wilson's intervals; dashed: calibrated.
 
-    `rows`: as of `evaluation.clinical.calibration.reliability`, at most five forecasts; `what` completes "share …".
+    `rows`: as of `evaluation.clinical.calibration.reliability`, at most five forecasts, a reader's
+    alone; `what` completes "share …".
     """
     titles = rows["title"].drop_duplicates().tolist()
     share = alt.Scale(domain=[0, 1])
     percents = alt.Axis(format="%")
     across = alt.X("predicted:Q", title=f"predicted share {what}", scale=share, axis=percents)
     upright = alt.Y("observed:Q", title=f"observed share {what}", scale=share, axis=percents)
-    legend = alt.Legend(orient="top", labelLimit=0, symbolOpacity=1) if len(titles) > 1 else None
-    colour = alt.Color(
-        "title:N", title=None, scale=alt.Scale(domain=titles, range=list(COLOURS[: len(titles)])), legend=legend
-    )
-    shape = alt.Shape(
-        "title:N", title=None, scale=alt.Scale(domain=titles, range=list(SHAPES[: len(titles)])), legend=legend
-    )
+    legend = alt.Legend(orient="top", labelLimit=0, symbolOpacity=1, columns=2) if len(titles) > 1 else None
+    colours, shapes = (COLOURS, SHAPES) if len(titles) > 1 else ([READER.colour], [READER.shape])
+    painted, shaped = (alt.Scale(domain=titles, range=list(looks[: len(titles)])) for looks in (colours, shapes))
+    colour = alt.Color("title:N", title=None, scale=painted, legend=legend)
+    shape = alt.Shape("title:N", title=None, scale=shaped, legend=legend)
     base = alt.Chart(rows).encode(
         x=across,
         color=colour,
@@ -49,7 +48,7 @@ def reliability(rows: pd.DataFrame, what: str) -> AltairChart:
         base.mark_line(strokeWidth=1.5).encode(y=upright),
         base.mark_point(filled=True, size=70, opacity=1).encode(y=upright, shape=shape),
     )
-    title = heading(f"Predicted and observed share {what}; dashed: perfectly calibrated")
+    title = heading(f"Predicted and observed share {what}")
     return alt.layer(*layers).properties(title=title, height=HEIGHT)
 
 

@@ -11,7 +11,7 @@ import pytest
 from mpd2.core.text import GAP
 from mpd2.evaluation.clinical.per_thousand import QUANTITIES
 from mpd2.planning.floors import KEPT, OUT_OF_REACH, TOO_FEW, Choice, Floor
-from mpd2.present.words.people import sentences
+from mpd2.present.words.people import in_a_year, numbers, sentences
 
 AI_ALONE = {"missed": 10, "found": 140, "alarm": 225, "cleared": 625, "read": 0, "by_ai": 1000, "by_rule": 0}
 USUAL = {"missed": 10, "found": 140, "alarm": 59, "cleared": 791, "read": 340, "by_ai": 500, "by_rule": 160}
@@ -44,9 +44,9 @@ def test_the_usual_sentence() -> None:
         "10 glaucomas are missed, as many as with the AI alone."
     )
     assert said.rates == (
-        f"Sensitivity 93.3{GAP}% against 93.3{GAP}% of the AI alone (difference 0.0 points, 95{GAP}% interval −1.0 to "
-        f"+1.0), specificity 93.1{GAP}% against 73.5{GAP}% of the AI alone (difference +19.5 points, 95{GAP}% interval "
-        "+18.5 to +20.5); n = 899, 133 with glaucoma."
+        f"Sensitivity 93.3{GAP}% (AI alone 93.3{GAP}%, difference 0.0 points, 95{GAP}% interval −1.0 to +1.0), "
+        f"specificity 93.1{GAP}% (AI alone 73.5{GAP}%, difference +19.5 points, 95{GAP}% interval +18.5 to +20.5); "
+        "n = 899, 133 with glaucoma."
     )
     assert said.verdict == "The floor, the AI's own sensitivity, is kept on these cases, within chance."
 
@@ -79,7 +79,7 @@ def test_the_ai_alone() -> None:
         "raised."
     )
     assert said.verdict == ""
-    assert "against" not in said.rates
+    assert "AI alone" not in said.rates
 
 
 def test_a_run_that_asks_nobody_but_differs_from_the_ai() -> None:
@@ -125,7 +125,7 @@ def test_without_a_sick_case_the_floor_is_not_judged() -> None:
     ] = np.nan
     said = sentences(rows, "run", Floor())
     assert said.verdict == "Nobody here has what sensitivity is counted among, so the floor cannot be judged."
-    assert said.rates.startswith(f"Sensitivity not known here, specificity 93.1{GAP}% against")
+    assert said.rates.startswith(f"Sensitivity not known here, specificity 93.1{GAP}% (AI alone")
 
 
 def test_fewer_than_one_person_is_not_nobody() -> None:
@@ -157,4 +157,31 @@ def test_every_sentence_is_one(missed: int, alarm: int, read: int, floor: Floor 
     )
     first = said.headline.index("missed") < (said.headline.index("alarm"))
     assert first == (missed > 10)
-    assert "of the AI alone" in said.rates
+    assert said.rates.count("(AI alone ") == 2
+    assert ("all 1,000 people" in said.headline) == (read == 1000)
+
+
+def test_the_numbers_stand_beside_those_of_the_others_with_intervals() -> None:
+    rows = people(around=2, readings=395.4, hours=32.9)
+    shown = numbers(rows, "run").set_index("")
+    assert list(shown) == ["run", "ai", "Less the AI alone"]
+    assert shown.loc["False alarms"].tolist() == ["59 (57 to 61)", "225 (223 to 227)", "−166 (−168 to −164)"]
+    assert shown.loc["Readings", "run"] == "395 (393 to 397)"
+    assert "Cost of readings and work-ups" not in shown.index
+    assert list(numbers(rows, "ai")) == ["", "ai", "run"]
+
+
+def test_money_is_shown_where_something_has_a_price() -> None:
+    rows = people(around=0, money=7908.0)
+    assert numbers(rows, "run", "€").set_index("").loc["Cost of readings and work-ups", "run"] == f"€{GAP}7,908"
+
+
+def test_a_year_is_told_in_a_sentence() -> None:
+    rows = people(readings=1, hours=1, money=7908.0)
+    assert in_a_year(rows, "run", "€") == (
+        "In a year with 1,000 people: 10 glaucomas missed instead of 10, 59 false alarms instead of 225; 340 read by a "
+        f"reader, 1 reading, 1 hour, €{GAP}7,908."
+    )
+    assert in_a_year(rows, "ai") == (
+        "In a year with 1,000 people: 10 glaucomas missed, 225 false alarms; 0 read by a reader, 0 readings, 0 hours."
+    )

@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from mpd2.core.text import GAP, capital, count, percent
+from mpd2.core.text import GAP, capital, count, decimal, percent
 from mpd2.evaluation.clinical.per_thousand import OUTCOMES
 from mpd2.evaluation.metrics import METRICS
 from mpd2.methods.registry import NOT_DEPLOYABLE
@@ -30,7 +30,7 @@ class Sentences:
     verdict: str
 
     def __str__(self) -> str:
-        return " ".join((self.headline, self.rates, self.verdict))
+        return " ".join(filter(None, (self.headline, self.rates, self.verdict)))
 
 
 def sentences(people: pd.DataFrame, run: str, floor: Floor | None = None, choice: Choice | None = None) -> Sentences:
@@ -38,9 +38,7 @@ def sentences(people: pd.DataFrame, run: str, floor: Floor | None = None, choice
 
     `floor`: what the run is set to keep, none if it decides at the lowest cost; `choice`: how that went on val.
     """
-    own, alone = (
-        {row["quantity"]: row for row in people[people["method"] == name].to_dict("records")} for name in (run, AI)
-    )
+    own, alone = _by_quantity(people, run), _by_quantity(people, AI)
     return Sentences(_headline(own, alone, run, floor), _rates(own, alone), _verdict(own, alone, floor, choice))
 
 
@@ -65,6 +63,81 @@ def of_people(row: Row) -> str:
     return "fewer than 1" if whole == 0 and row["value"] > WORTH_SAYING else count(whole)
 
 
+def in_a_year(people: pd.DataFrame, run: str, currency: str = "") -> str:
+    """A year's programme in a sentence; `people`: rows of `per_thousand` at a year's number of people."""
+    own, alone = _by_quantity(people, run), _by_quantity(people, AI)
+    screened = count(round(sum(own[outcome]["whole"] for outcome in OUTCOMES)))
+    missed, alarms = (
+        f"{of_people(own[name])} {what}{'' if run == AI else f' instead of {of_people(alone[name])}'}"
+        for name, what in (("missed", "glaucomas missed"), ("alarm", "false alarms"))
+    )
+    return f"In a year with {screened} people: {missed}, {alarms}; {effort(own, currency)}."
+
+
+def effort(own: Mapping[str, Row], currency: str = "") -> str:
+    """What the readings take; `own`: the rows of a run of `per_thousand` by quantity."""
+    read, readings, hours = (count(round(own[name]["whole"])) for name in ("read", "readings", "hours"))
+    money = f", {_money(own['money']['value'], currency)}" if own["money"]["value"] else ""
+    return (
+        f"{read} read by a reader, {readings} {'reading' if readings == '1' else 'readings'}, "
+        f"{hours} {'hour' if hours == '1' else 'hours'}{money}"
+    )
+
+
+NUMBERS = {
+    "missed": "Glaucomas missed",
+    "alarm": "False alarms",
+    "read": "Read by a reader",
+    "by_ai": "Decided by the AI's own word",
+    "by_rule": "Decided by the rule against the AI",
+    "readings": "Readings",
+    "hours": "Hours of reading",
+    "money": "Cost of readings and work-ups",
+}
+"""The numbers beside the picture, in their order."""
+
+
+def numbers(people: pd.DataFrame, run: str, currency: str = "") -> pd.DataFrame:
+    """NUMBERS of every method with their intervals, the run first, and how far the run is from the AI alone: text.
+
+    Money is left out where nothing has a price.
+    """
+    order = [run, *(name for name in dict.fromkeys(people["method"]) if name != run)]
+    priced = bool(people.loc[people["quantity"] == "money", "value"].any())
+    shown = [name for name in NUMBERS if name != "money" or priced]
+    columns: dict[str, list[str]] = {"": [NUMBERS[name] for name in shown]}
+    for method in order:
+        rows = _by_quantity(people, method)
+        columns[str(rows["missed"]["title"])] = [
+            _with_ends(rows[name], currency if name == "money" else "") for name in shown
+        ]
+    if run != AI:
+        rows = _by_quantity(people, run)
+        columns["Less the AI alone"] = [_difference(rows[name]) for name in shown]
+    return pd.DataFrame(columns)
+
+
+def _by_quantity(people: pd.DataFrame, method: str) -> dict[str, Row]:
+    return {row["quantity"]: row for row in people[people["method"] == method].to_dict("records")}
+
+
+def _with_ends(row: Row, currency: str) -> str:
+    """A number of people, or of what their readings take, with its interval where it has one."""
+    own = _money(row["whole"], currency) if currency else of_people(row)
+    low, high = (count(round(row[end])) for end in ("low", "high"))
+    return own if low == high else f"{own} ({low} to {high})"
+
+
+def _difference(row: Row) -> str:
+    low, high = (decimal(row[f"difference_{end}"], 0, signed=True) for end in ("low", "high"))
+    value = decimal(row["difference"], 0, signed=True)
+    return value if low == high else f"{value} ({low} to {high})"
+
+
+def _money(amount: float, currency: str) -> str:
+    return f"{currency}{GAP}{count(round(amount))}" if currency else count(round(amount))
+
+
 def _headline(own: Mapping[str, Row], alone: Mapping[str, Row], run: str, floor: Floor | None) -> str:
     """What becomes of everybody; first of all that more are missed, where more are."""
     screened = count(round(sum(own[outcome]["whole"] for outcome in OUTCOMES)))
@@ -75,9 +148,8 @@ def _headline(own: Mapping[str, Row], alone: Mapping[str, Row], run: str, floor:
             f"{_alarms(own['alarm'])} {'is' if own['alarm']['whole'] == 1 else 'are'} raised."
         )
     setting, read = _setting(own, alone, run, floor), own["read"]
-    about, among = (
-        (f" about {of_people(read)} of {screened} people", "") if read["value"] else ("", f" among {screened} people")
-    )
+    some = f"all {screened}" if of_people(read) == screened else f"{of_people(read)} of {screened}"
+    about, among = (f" about {some} people", "") if read["value"] else ("", f" among {screened} people")
     if missed["whole"] > missed_alone["whole"]:
         asked = f"{'readers are' if about else 'nobody is'} asked{about}"
         more = f"{_glaucomas(missed)} missed{among} instead of {of_people(missed_alone)}"
@@ -133,8 +205,8 @@ def _rates(own: Mapping[str, Row], alone: Mapping[str, Row]) -> str:
         if row["method"] != AI and not isnan(row["value"]):
             ends = metric.interval(row["difference_low"], row["difference_high"], signed=True)
             shown += (
-                f" against {metric.shown(alone[name]['value'])} of the AI alone (difference "
-                f"{metric.change(row['difference'])}, 95{GAP}% interval {ends})"
+                f" (AI alone {metric.shown(alone[name]['value'])}, difference {metric.change(row['difference'])}, "
+                f"95{GAP}% interval {ends})"
             )
         parts.append(shown)
     row = own["Sens"]

@@ -13,10 +13,12 @@ from pkgutil import walk_packages
 from types import ModuleType
 
 from mpd2 import studio
+from mpd2.evaluation.clinical.per_thousand import AS_COUNTED
 from mpd2.lab.jobs.maintenance import beside
 from mpd2.planning.worklist import ORDERS, ordered
 from mpd2.present import charts
 from mpd2.present.charts import overview
+from mpd2.present.charts.clinical import gain
 from mpd2.studio.budget import state
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.case import store as case_store
@@ -26,6 +28,7 @@ from mpd2.studio.readers import store as reader_store
 from mpd2.studio.robustness import store as robustness_store
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
+from mpd2.study.claims import AI
 
 SCRIPT = "main"  # of the studio: run for a visitor, not imported
 TABLES = ("overall", "cohorts", "paired", "collapse", "retention", "tradeoff")
@@ -67,6 +70,7 @@ async def _later() -> None:
 
 
 def _default_views(about: Scenario) -> None:
+    _rates(about)
     store.embedding()
     store.risk(about, "reliability", store.STUDY_STRATA)
     reader_store.quality(about)
@@ -84,14 +88,26 @@ def _default_views(about: Scenario) -> None:
 
 def _landing_page(about: Scenario) -> None:
     store.damage(about.run)
+    overview_store.people(about, AS_COUNTED)
+    overview_store.not_in_people(about)
+    for name in (AI, about.run):
+        overview_store.cells(name, about, AS_COUNTED)
+    if overview_store.can_split(about):
+        gain.split(overview_store.gain(about, AS_COUNTED))
+    store.table(VIEW, about)
+    overview_store.paired(about, "TotalCost")
+    overview_store.standing(VIEW, about)
+    overview_store.never_available(about)
+
+
+def _rates(about: Scenario) -> None:
+    """The other half of the Overview."""
     for name in TABLES:
         store.table(name, about)
     store.answer(about)
     budget_store.small_curves(about)
     budget_store.day(about, state.usual())
     overview.tradeoff(overview_store.plane(about, *MAIN), about.run)
-    overview_store.standing(VIEW, about)
-    overview_store.never_available(about)
 
 
 def _set_aside() -> None:

@@ -76,7 +76,7 @@ def test_a_chart_can_be_taken_away_as_a_picture(about):
 
 
 def test_the_numbers_of_a_table_can_be_downloaded_whole(visit):
-    page = visit()
+    page = visit("?view=paper&units=rates")
     with page.expect_download() as download:
         page.get_by_test_id("stDownloadButton").get_by_role("button", name="CSV").click()
     rows = pd.read_csv(download.value.path())

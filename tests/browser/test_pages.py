@@ -77,14 +77,17 @@ def test_the_default_page_can_be_linked_by_its_name_too(visit):
     page.close()
 
 
-@pytest.mark.parametrize("path", ["", "readers"])
-def test_the_main_chart_is_above_the_fold_of_a_beamer(visit, path):
+@pytest.mark.parametrize(
+    ("path", "kind", "charts"), [("?run=mpd2-plus&point=ai", "stImage", 2), ("readers", "stVegaLiteChart", 1)]
+)
+def test_the_main_charts_are_above_the_fold_of_a_beamer(visit, path, kind, charts):
     page = visit(path)
     page.set_viewport_size(BEAMER)
     page.wait_for_timeout(500)  # charts follow the window with a delay
-    chart = page.get_by_test_id("stVegaLiteChart").first.bounding_box()
+    drawn = page.get_by_test_id("stMain").get_by_test_id(kind)
+    boxes = [drawn.nth(place).bounding_box() for place in range(charts)]
     page.close()
-    assert chart["y"] + chart["height"] <= BEAMER["height"]
+    assert all(box["y"] + box["height"] <= BEAMER["height"] for box in boxes)
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -99,13 +99,13 @@ def test_the_best_other_is_deployable_and_not_the_run_itself() -> None:
 
 
 def test_every_number_has_its_interval_and_differences_to_the_ai_and_the_best_other() -> None:
-    total, clinical, sensitivity, sent, busiest = key_numbers(study(), "studio")
+    sensitivity, specificity, sent, total, busiest = key_numbers(study(), "studio")
     assert (total.value, total.span) == ("0.200", "0.190 to 0.210")
     assert [(apart.against, apart.change, apart.span, apart.sense) for apart in total.differences] == [
         ("AI only", "−0.200", "−0.210 to −0.190", "better"),
         ("Mao two-stage", "−0.050", "−0.060 to −0.040", "better"),
     ]
-    assert clinical.differences[0].sense == "better"
+    assert [apart.sense for apart in specificity.differences] == ["better", "worse"]
     assert [apart.sense for apart in sensitivity.differences] == ["worse", "better"]
     assert sensitivity.differences[0].change == "−8.0 points"
     assert [apart.sense for apart in sent.differences] == ["", ""]
@@ -114,8 +114,8 @@ def test_every_number_has_its_interval_and_differences_to_the_ai_and_the_best_ot
 
 
 def test_a_difference_whose_interval_holds_0_is_within_chance() -> None:
-    total, *_ = key_numbers(study(half=0.3), "studio")
-    assert {apart.sense for apart in total.differences} == {"within chance"}
+    sensitivity, *_ = key_numbers(study(half=0.3), "studio")
+    assert {apart.sense for apart in sensitivity.differences} == {"within chance"}
 
 
 def test_the_ai_is_not_compared_with_itself() -> None:

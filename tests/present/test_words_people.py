@@ -164,24 +164,24 @@ def test_every_sentence_is_one(missed: int, alarm: int, read: int, floor: Floor 
 def test_the_numbers_stand_beside_those_of_the_others_with_intervals() -> None:
     rows = people(around=2, readings=395.4, hours=32.9)
     shown = numbers(rows, "run").set_index("")
-    assert list(shown) == ["run", "ai", "Less the AI alone"]
+    assert list(shown) == ["run", "AI alone", "Less the AI alone"]
     assert shown.loc["False alarms"].tolist() == ["59 (57 to 61)", "225 (223 to 227)", "−166 (−168 to −164)"]
     assert shown.loc["Readings", "run"] == "395 (393 to 397)"
-    assert "Cost of readings and work-ups" not in shown.index
-    assert list(numbers(rows, "ai")) == ["", "ai", "run"]
+    assert "Readings and work-ups" not in shown.index
+    assert list(numbers(rows, "ai")) == ["", "AI alone", "run"]
 
 
 def test_money_is_shown_where_something_has_a_price() -> None:
     rows = people(around=0, money=7908.0)
-    assert numbers(rows, "run", "€").set_index("").loc["Cost of readings and work-ups", "run"] == f"€{GAP}7,908"
+    assert numbers(rows, "run", "€").set_index("").loc["Readings and work-ups", "run"] == f"€{GAP}7,908"
 
 
 def test_a_year_is_told_in_a_sentence() -> None:
     rows = people(readings=1, hours=1, money=7908.0)
     assert in_a_year(rows, "run", "€") == (
         "In a year with 1,000 people: 10 glaucomas missed instead of 10, 59 false alarms instead of 225; 340 read by a "
-        f"reader, 1 reading, 1 hour, €{GAP}7,908."
+        f"reader, 1 reading, 1 hour, €{GAP}7,908 in all."
     )
     assert in_a_year(rows, "ai") == (
-        "In a year with 1,000 people: 10 glaucomas missed, 225 false alarms; 0 read by a reader, 0 readings, 0 hours."
+        "In a year with 1,000 people: 10 glaucomas missed, 225 false alarms; nobody read by a reader."
     )

@@ -94,14 +94,18 @@ def test_a_number_that_does_not_exist_is_a_dash(rows: pd.DataFrame) -> None:
 
 
 @pytest.mark.parametrize(("intervals", "cell"), [(False, "−0.010"), (True, "−0.010 (−0.030 to +0.020)")])
-def test_a_difference_to_the_active_run_stands_second(rows: pd.DataFrame, intervals: bool, cell: str) -> None:
+def test_a_difference_to_the_active_run_stands_beside_its_metric(
+    rows: pd.DataFrame, intervals: bool, cell: str
+) -> None:
     table = side_by_side(rows, COLUMNS, first="studio", printed=True)
     paired = pd.DataFrame({
         "method": ["mao", "ai", "oracle"], "difference": [-0.01, 0.2, -0.16], "low": [-0.03, 0.1, -0.2],
         "high": [0.02, 0.3, -0.1],
     })  # fmt: skip
-    wider = with_difference(table, paired, "Δ", intervals)
-    assert all(list(frame)[1] == "Δ" for frame in (wider.values, wider.cells, wider.best))
+    for beside in COLUMNS.values():
+        wider = with_difference(table, paired, "Δ", beside, intervals)
+        heads = [list(frame) for frame in (wider.values, wider.cells, wider.best)]
+        assert all(head.index("Δ") == head.index(beside) + 1 for head in heads)
     assert wider.cells.loc["mao", "Δ"] == cell
     assert wider.values.loc["ai", "Δ"] == 0.2
     assert not wider.best["Δ"].any()

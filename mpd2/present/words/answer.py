@@ -15,10 +15,10 @@ from mpd2.study.claims import AI
 from mpd2.study.tables import StudyTables
 
 LABELS = {
-    "TotalCost": "Total cost",
-    "ClinicalCost": "Clinical cost",
     "Sens": "Sensitivity",
+    "Spec": "Specificity",
     "Defer": "Cases sent",
+    "TotalCost": "Total cost",
     "Top1": "Busiest reader",
 }
 """The key numbers, in their order."""

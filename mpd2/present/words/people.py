@@ -9,13 +9,14 @@ from typing import Any
 
 import pandas as pd
 
-from mpd2.core.text import GAP, capital, count, decimal, percent
+from mpd2.core.text import GAP, NOTHING, capital, count, decimal, percent
 from mpd2.evaluation.clinical.per_thousand import OUTCOMES
-from mpd2.evaluation.metrics import METRICS
+from mpd2.evaluation.metrics import METRICS, Metric
 from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.planning.floors import OUT_OF_REACH, RATES, TOO_FEW, Choice, Floor
 from mpd2.study.claims import AI
 
+ALONE = "AI alone"
 CHEAPEST = "the lowest total cost"
 WORTH_SAYING = 0.05  # of a person: fewer than that is nobody
 Row = Mapping[Hashable, Any]
@@ -75,46 +76,70 @@ def in_a_year(people: pd.DataFrame, run: str, currency: str = "") -> str:
 
 
 def effort(own: Mapping[str, Row], currency: str = "") -> str:
-    """What the readings take; `own`: the rows of a run of `per_thousand` by quantity."""
-    read, readings, hours = (count(round(own[name]["whole"])) for name in ("read", "readings", "hours"))
-    money = f", {_money(own['money']['value'], currency)}" if own["money"]["value"] else ""
-    return (
-        f"{read} read by a reader, {readings} {'reading' if readings == '1' else 'readings'}, "
-        f"{hours} {'hour' if hours == '1' else 'hours'}{money}"
-    )
+    """What the readings take, and all money; `own`: the rows of a run of `per_thousand` by quantity."""
+    parts = [f"{of_people(own['read'])} read by a reader"] if own["read"]["value"] else ["nobody read by a reader"]
+    for name, one in (("readings", "reading"), ("hours", "hour")) if own["read"]["value"] else ():
+        number = count(round(own[name]["whole"]))
+        parts.append(f"{number} {one if number == '1' else name}")
+    if own["money"]["value"]:
+        parts.append(f"{_money(own['money']['value'], currency)} in all")
+    return ", ".join(parts)
 
 
 NUMBERS = {
     "missed": "Glaucomas missed",
     "alarm": "False alarms",
     "read": "Read by a reader",
-    "by_ai": "Decided by the AI's own word",
-    "by_rule": "Decided by the rule against the AI",
+    "by_ai": "By the AI's own word",
+    "by_rule": "By the rule against the AI",
     "readings": "Readings",
     "hours": "Hours of reading",
-    "money": "Cost of readings and work-ups",
+    "money": "Readings and work-ups",
 }
 """The numbers beside the picture, in their order."""
 
 
-def numbers(people: pd.DataFrame, run: str, currency: str = "") -> pd.DataFrame:
+def numbers(people: pd.DataFrame, run: str, currency: str = "", more: pd.DataFrame | None = None) -> pd.DataFrame:
     """NUMBERS of every method with their intervals, the run first, and how far the run is from the AI alone: text.
 
-    Money is left out where nothing has a price.
+    Money is left out where nothing has a price. `more`: metrics that are not counted in people, rows of method, metric,
+    value, low, high, difference, difference_low, difference_high.
     """
     order = [run, *(name for name in dict.fromkeys(people["method"]) if name != run)]
     priced = bool(people.loc[people["quantity"] == "money", "value"].any())
     shown = [name for name in NUMBERS if name != "money" or priced]
-    columns: dict[str, list[str]] = {"": [NUMBERS[name] for name in shown]}
+    metrics = [] if more is None else list(dict.fromkeys(more["metric"]))
+    columns: dict[str, list[str]] = {
+        "": [*(NUMBERS[name] for name in shown), *(METRICS[name].heading for name in metrics)]
+    }
     for method in order:
-        rows = _by_quantity(people, method)
-        columns[str(rows["missed"]["title"])] = [
-            _with_ends(rows[name], currency if name == "money" else "") for name in shown
+        rows, others = _by_quantity(people, method), _by_metric(more, method)
+        counted = [_with_ends(rows[name], currency if name == "money" else "") for name in shown]
+        columns[ALONE if method == AI else str(rows["missed"]["title"])] = [
+            *counted,
+            *(_metric(others[name], METRICS[name]) for name in metrics),
         ]
     if run != AI:
-        rows = _by_quantity(people, run)
-        columns["Less the AI alone"] = [_difference(rows[name]) for name in shown]
+        rows, others = _by_quantity(people, run), _by_metric(more, run)
+        apart = [_metric_difference(others[name], METRICS[name]) for name in metrics]
+        columns["Less the AI alone"] = [*(_difference(rows[name]) for name in shown), *apart]
     return pd.DataFrame(columns)
+
+
+def _by_metric(more: pd.DataFrame | None, method: str) -> dict[str, Row]:
+    return {} if more is None else {row["metric"]: row for row in more[more["method"] == method].to_dict("records")}
+
+
+def _metric(row: Row, metric: Metric) -> str:
+    ends = metric.interval(row["low"], row["high"])
+    return f"{metric.shown(row['value'])} ({ends})" if ends else metric.shown(row["value"])
+
+
+def _metric_difference(row: Row, metric: Metric) -> str:
+    if isnan(row["difference"]):
+        return NOTHING
+    ends = metric.interval(row["difference_low"], row["difference_high"], signed=True)
+    return f"{metric.change(row['difference'])} ({ends})"
 
 
 def _by_quantity(people: pd.DataFrame, method: str) -> dict[str, Row]:

@@ -71,8 +71,10 @@ def side_by_side(
     )
 
 
-def with_difference(table: SideBySide, paired: pd.DataFrame, head: str, intervals: bool = False) -> SideBySide:
-    """The table with one column more, its second: how far each method is from the active run.
+def with_difference(
+    table: SideBySide, paired: pd.DataFrame, head: str, beside: str, intervals: bool = False
+) -> SideBySide:
+    """The table with one column more, to the right of `beside`: how far each method is from the active run.
 
     `paired`: the rows of one metric of `tables.paired` that have the active run as reference. What the paper prints,
     and the active run itself, have no difference.
@@ -81,13 +83,13 @@ def with_difference(table: SideBySide, paired: pd.DataFrame, head: str, interval
     signed = apart.map(lambda value: decimal(value, signed=True))
     cells = signed["difference"] + (" (" + signed["low"] + " to " + signed["high"] + ")" if intervals else "")
     columns = ((table.values, apart["difference"]), (table.cells, cells.where(apart["difference"].notna(), NOTHING)))
-    values, words = (_second(frame, head, column) for frame, column in columns)
-    return replace(table, values=values, cells=words, best=_second(table.best, head, False))
+    values, words = (_wider(frame, head, beside, column) for frame, column in columns)
+    return replace(table, values=values, cells=words, best=_wider(table.best, head, beside, False))
 
 
-def _second(frame: pd.DataFrame, head: str, column: pd.Series[Any] | bool) -> pd.DataFrame:
+def _wider(frame: pd.DataFrame, head: str, beside: str, column: pd.Series[Any] | bool) -> pd.DataFrame:
     wider = frame.copy()
-    wider.insert(1, head, column)
+    wider.insert(list(frame).index(beside) + 1, head, column)
     return wider
 
 

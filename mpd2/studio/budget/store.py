@@ -35,7 +35,7 @@ from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.operating import continuations_at, policy_at
 
 VAL = "val"
-SPARKS, SPARK_POINTS = ("TotalCost", "ClinicalCost", "Sens", "Defer"), 26
+SPARKS, SPARK_POINTS = ("Sens", "Spec", "Defer", "TotalCost"), 26
 
 
 @dataclass(frozen=True)

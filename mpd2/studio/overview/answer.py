@@ -1,18 +1,22 @@
-"""The first screen of the Overview: the answer in sentences, five numbers and the main chart."""
+"""The first screen of the Overview: the answer in a sentence, and a thousand people or rates."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from mpd2.core.text import percent
+from mpd2.evaluation.clinical.per_thousand import prevalence_of
 from mpd2.present.charts import overview as charts
 from mpd2.present.charts.kit.sparkline import WIDTH, sparkline
 from mpd2.present.words.answer import BETTER_WORD, CHANCE_WORD, WORSE_WORD, KeyNumber
+from mpd2.present.words.people import changed_prevalence, sentences
 from mpd2.studio.budget import state
 from mpd2.studio.budget import store as budget_store
+from mpd2.studio.overview import people, texts
 from mpd2.studio.overview import store as reads
-from mpd2.studio.overview import texts
-from mpd2.studio.parts import method_table, widgets
-from mpd2.studio.shell import store
+from mpd2.studio.parts import method_table, programme, widgets
+from mpd2.studio.parts.programme import Told
+from mpd2.studio.shell import link, store
 from mpd2.studio.shell.scenario import Scenario
 
 COLOURS = {BETTER_WORD: "green", WORSE_WORD: "red", CHANCE_WORD: "gray"}
@@ -21,8 +25,29 @@ MAIN = ("F1", "TotalCost")  # score and cost of the main chart
 
 def draw(about: Scenario) -> None:
     """Everything one looks at first."""
+    own = prevalence_of(store.cases(about))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        units = link.one(st.segmented_control, "Shown", list(texts.UNITS), key="units", default="people", required=True,
+                         format_func=texts.UNITS.__getitem__, label_visibility="collapsed")  # fmt: skip
+        told = programme.editor(own)
+        st.caption(_prevalence(told, own), width="content")
+    said = sentences(reads.people(about, told.programme), about.run, about.floor, store.choice(about.run, about))
+    st.markdown(f"**{said.headline}**  \n:small[{said.rates} {said.verdict}]")
+    if units == "people":
+        people.pictures(about, told)
+        people.numbers(about, told)
+    else:
+        _rates(about)
+
+
+def _prevalence(told: Told, own: float) -> str:
+    """At which prevalence results are told; that it was changed, if it was."""
+    return changed_prevalence(told.programme.prevalence, own) or texts.PREVALENCE.format(prevalence=percent(own))
+
+
+def _rates(about: Scenario) -> None:
+    """Five numbers and the main chart."""
     answer = store.answer(about)
-    st.markdown(f"**{answer.headline}** {answer.errors}")
     left, right = st.columns([2, 3], gap="medium")
     with left:
         _numbers(about, answer.numbers)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from mpd2.evaluation.curves import COSTS, SCORES
@@ -17,12 +19,20 @@ from mpd2.studio.shell import link, store
 from mpd2.studio.shell.scenario import Scenario
 
 COSTS_FIRST = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "F1", "MCC", "Sens", "Spec", "Prec", "Acc")
-METRICS = {"overall": COSTS_FIRST, "cohorts": COSTS_FIRST, "collapse": COLLAPSE, "retention": RETAINED}
-BESIDE = {"cohorts": ("TotalCost", "Defer", "F1"), "retention": RETAINED}  # shown of all cohorts at once
+RATES_FIRST = ("Sens", "Spec", "Defer", "TotalCost", "ClinicalCost", "ExpertCost", "F1", "MCC", "Prec", "Acc")
+METRICS = {
+    "overall": RATES_FIRST,
+    "paper": COSTS_FIRST,
+    "cohorts": RATES_FIRST,
+    "collapse": COLLAPSE,
+    "retention": RETAINED,
+}
+BESIDE = {"cohorts": ("Sens", "Spec", "Defer", "TotalCost"), "retention": RETAINED}  # shown of all cohorts at once
+TABLES = {"paper": "overall"}  # tabs that show a table of another name
 EVERY_COHORT = "every"
 GAP = "Δ total"
-OPENED_BY = {"paired": "paired", "cost": "tradeoff", "tradeoff-published": "tradeoff"}
-"""Tabs that a link opens by what it says of them; such links were made before there were tabs."""
+OPENED_BY = {"paired": "paired", "cost": "tradeoff", "tradeoff-published": "tradeoff", "methods-published": "paper"}
+"""Tabs that a link opens by what it says of them; such links were made before there were these tabs."""
 
 
 @st.fragment
@@ -30,18 +40,35 @@ def draw(about: Scenario) -> None:
     """The chosen tab."""
     default = next((view for key, view in OPENED_BY.items() if key in st.query_params), "overall")
     view = link.one(st.segmented_control, "View", list(texts.VIEWS), key="view", default=default, required=True,
-                    format_func=texts.VIEWS.__getitem__, label_visibility="collapsed")  # fmt: skip
+                    format_func=partial(_called, about), label_visibility="collapsed")  # fmt: skip
     if view == "paired":
         differences(about)
     elif view == "tradeoff":
         tradeoffs(about)
+    elif view == "paper":
+        as_in_the_paper(about.as_fitted())
     else:
         methods(about, view)
 
 
+def _called(about: Scenario, view: str) -> str:
+    """A tab's name: the first says at what methods are compared."""
+    if view != "overall" or about.floor is None:
+        return texts.VIEWS[view]
+    return texts.AT_FLOOR.format(rate=label_of(about.floor.rate))
+
+
+def as_in_the_paper(about: Scenario) -> None:
+    """Every method at the paper's own operating point, and what that comes to in cost."""
+    said = store.answer(about)
+    st.markdown(f"{said.headline} {said.errors} {said.rival}")
+    methods(about, "paper")
+
+
 def methods(about: Scenario, view: str) -> None:
     """Every method in one of the tables."""
-    rows, nobody = store.table(view, about), reads.never_available(about)
+    table_name = TABLES.get(view, view)
+    rows, nobody = store.table(table_name, about), reads.never_available(about)
     columns = _by_cohort(about, view) if view in BESIDE else method_table.heads(METRICS[view], ALL)
     intervals, printed = method_table.switches("methods", about.is_as_published)
     table = side_by_side(
@@ -49,13 +76,13 @@ def methods(about: Scenario, view: str) -> None:
         columns,
         first=about.run,
         last=NOT_DEPLOYABLE,
-        standing=reads.standing(view, about),
+        standing=reads.standing(table_name, about),
         noted=nobody["method"].tolist(),
         intervals=intervals,
         printed=printed,
     )
-    if view == "overall":
-        table = with_difference(table, reads.paired(about, "TotalCost"), GAP, intervals)
+    if table_name == "overall":
+        table = with_difference(table, reads.paired(about, "TotalCost"), GAP, columns[ALL, "TotalCost"], intervals)
         columns = {**columns, (ALL, "TotalGap"): GAP}
     method_table.wide_table(
         rows,

@@ -1,0 +1,104 @@
+"""A thousand people on the Overview: two pictures with their counts, what the readings take, and every number."""
+
+from __future__ import annotations
+
+import pandas as pd
+import streamlit as st
+
+from mpd2.core.text import count
+from mpd2.evaluation.clinical.per_thousand import Programme
+from mpd2.present.charts.clinical import gain as gain_chart
+from mpd2.present.charts.icon_array import GROUND, LOOKS, before_and_after, icon_array, in_words
+from mpd2.present.charts.kit.style import READER
+from mpd2.present.words import people as words
+from mpd2.studio.overview import store as reads
+from mpd2.studio.overview import texts
+from mpd2.studio.parts import widgets
+from mpd2.studio.parts.programme import Told
+from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import Scenario
+from mpd2.study.claims import AI
+
+FIRST, OTHERS = 190, 155  # pixels of the columns of numbers
+ERRORS = {"missed": "missed", "alarm": "false alarms"}
+
+
+def pictures(about: Scenario, told: Told) -> None:
+    """The AI alone, and beside it the active run."""
+    rows = reads.people(about, told.programme)
+    for column, name in zip(st.columns(2, gap="medium"), _shown(about), strict=False):
+        with column:
+            own = {row["quantity"]: row for row in rows[rows["method"] == name].to_dict("records")}
+            _picture(name, about, told.programme, words.effort(own, told.currency))
+    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+        st.markdown(f":small[{_legend()}]", width="content")
+        _files(about, told)
+    if told.year:
+        yearly = reads.people(about, told.programme, told.year)
+        st.markdown(_plain(words.in_a_year(yearly, about.run, told.currency)))
+
+
+def numbers(about: Scenario, told: Told) -> None:
+    """Where the gain comes from, and every number beside those of the AI alone and the recalibrated AI."""
+    if reads.can_split(about):
+        rows = reads.gain(about, told.programme)
+        widgets.chart(
+            gain_chart.split(rows),
+            table=rows,
+            key="gain",
+            alt_text="Fewer false alarms and misses among 1,000 people by recalibration and by readers, with intervals",
+            note=texts.GAIN,
+        )
+    rows = reads.people(about, told.programme)
+    shown = words.numbers(rows, about.run, told.currency, reads.not_in_people(about))
+    widgets.data_table(
+        shown,
+        key="people",
+        columns={str(name): st.column_config.Column(width=OTHERS if name else FIRST) for name in shown},
+        csv=rows,
+        alt_text="Counts per 1,000 screened with intervals: the active run, the recalibrated AI and the AI alone",
+    )
+    st.caption(texts.PEOPLE)
+
+
+def _picture(name: str, about: Scenario, programme: Programme, effort: str) -> None:
+    people = reads.cells(name, about, programme)
+    totals = people.groupby("outcome")["people"].sum()
+    counts = ", ".join(f"{_sign(outcome)} **{count(int(totals[outcome]))}** {said}" for outcome, said in ERRORS.items())
+    with st.container(gap="xxsmall"):
+        st.markdown(f"**{_title(name)}**: {counts}  \n:small[:gray[{_plain(effort)}]]")
+        st.image(icon_array(people), alt=in_words(people), width="stretch")
+
+
+def _files(about: Scenario, told: Told) -> None:
+    """The pictures side by side as a file, and who is in them."""
+    arrays = [(_title(name), reads.cells(name, about, told.programme)) for name in _shown(about)]
+    table = pd.concat([people.assign(method=name) for name, people in arrays], ignore_index=True)
+    title = texts.PICTURE.format(point=about.point_in_words())
+    widgets.files(lambda: before_and_after(arrays, title), table, "people-picture")
+
+
+def _shown(about: Scenario) -> list[str]:
+    return [AI] if about.run == AI else [AI, about.run]
+
+
+def _title(name: str) -> str:
+    """A run as it is called beside its picture."""
+    return words.ALONE if name == AI else store.run_title(name)
+
+
+def _legend() -> str:
+    """What the marks of the pictures stand for."""
+    marks = [f"{_sign(outcome)} {look.one}" for outcome, look in LOOKS.items()]
+    ground = f':color[ read by a reader ]{{background="{READER.colour}{round(255 * GROUND):02x}"}}'
+    return "\u2002".join([*marks, ground])
+
+
+def _sign(outcome: str) -> str:
+    look = LOOKS[outcome]
+    return f':color[{look.sign}]{{foreground="{look.colour}"}}'
+
+
+def _plain(text: str) -> str:
+    """Markdown takes two signs of dollars for a formula."""
+    return text.replace("$", "\\$")

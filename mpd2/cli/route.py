@@ -16,6 +16,7 @@ from mpd2.core.files import replacing
 if TYPE_CHECKING:
     import pandas as pd
 
+    from mpd2.core.arrays import Floats
     from mpd2.core.runs import Run
 
 SUFFIXES = (".csv", ".parquet")
@@ -30,7 +31,8 @@ def add(command: ArgumentParser) -> None:
         "readers' decisions, only who can be asked: a reader's column with a decision, or one ending in _available\n"
         "with 0 or 1.\n\n"
         "A run of several routers makes one decision a case: their policies π = (1 - d, d·q) are averaged, and the\n"
-        "run's rule acts on the average. `votes` says how many of them choose the same action alone.\n\n"
+        "run's rule acts on the average. `votes` says how many of them choose the same action alone, and `decided_by`\n"
+        "whether the AI decides by its own word, the run's rule against it with nobody asked, or a reader.\n\n"
         "The table is read, routed and written in parts, so it may be larger than memory; the decisions are the same\n"
         "with any number of workers.",
         "route runs/mine new.csv --out decisions.csv",
@@ -53,6 +55,7 @@ def run(args: Namespace) -> int:
     from mpd2.core.runs import ERRORS, load_errors, load_run
     from mpd2.lab.cluster import pool
     from mpd2.lab.large_tables import RouteRequest, parts_of, route_part
+    from mpd2.present.words.deciders import in_words
 
     _check_place(args.out, args.table)
     trained = load_run(args.run)
@@ -62,25 +65,28 @@ def run(args: Namespace) -> int:
     request = RouteRequest(trained, manifest, member, errors)
     unwritten = f"{args.out} was not written; the same command starts anew"
     with if_interrupted(lambda: unwritten), pool(args.scheduler, args.workers) as workers:
-        cases, asked = write_frames(workers.in_order(route_part, request, parts_of(args.table)), args.out, args.table)
-    print(f"{args.out}: {cases} cases, {asked} for a reader and {cases - asked} for the AI")
+        decided = write_frames(workers.in_order(route_part, request, parts_of(args.table)), args.out, args.table)
+    print(f"{args.out}: {in_words(decided)}")
     return 0
 
 
-def write_frames(frames: Iterable[pd.DataFrame], path: Path, table: Path) -> tuple[int, int]:
-    """Write decisions as they come, all or nothing; how many there are, and how many are for a reader."""
+def write_frames(frames: Iterable[pd.DataFrame], path: Path, table: Path) -> Floats:
+    """Write decisions as they come, all or nothing; how many each of DECIDERS decides, [3]."""
+    import numpy as np
+
+    from mpd2.core.policy import DECIDED_BY
     from mpd2.lab.large_tables import UniqueIds
 
-    ids, cases, asked, tell = UniqueIds(table.name), 0, 0, now_and_then()
+    ids, decided, tell = UniqueIds(table.name), np.zeros(len(DECIDED_BY)), now_and_then()
     with replacing(path) as draft:
         with _opened(draft, path.suffix.lower()) as write:
             for frame in frames:
                 write(frame)
                 ids.add(frame["case_id"])
-                cases, asked = cases + len(frame), asked + int((frame["action"] != "ai").sum())
-                tell(f"{cases} cases decided")
+                decided += [(frame["decided_by"] == who).sum() for who in DECIDED_BY]
+                tell(f"{decided.sum():.0f} cases decided")
         ids.check()
-    return cases, asked
+    return decided
 
 
 class _Write(Protocol):

@@ -17,6 +17,7 @@ NOBODY = -1  # no reader consulted
 AI, RULE, READER = 0, 1, 2  # who decided a case
 DECIDERS = ("the AI's own word", "the rule against the AI", "a reader")
 """In words, by position: the AI; a recalibrated rule that overrules the AI with nobody asked; one reader or several."""
+DECIDED_BY = ("AI", "rule", "reader")  # the same in a word each, for tables
 ROUNDING = 1e-7  # how far apart single precision can drive two equal actions
 LEAST = 1e-12  # a reader who is there can be asked, however little the policy thinks of it
 SURE = -float(np.log(ROUNDING))  # log-odds of a case about which a policy has no doubt
@@ -181,6 +182,13 @@ def deciders(decisions: Decisions, cohort: Cohort) -> Ints:
     """Who decided each case, [..., N]: READER if anybody was asked, RULE if the AI was overruled unread, else AI."""
     unread = np.where(decisions.label == cohort.ai_label, AI, RULE)
     return np.where(decisions.deferred, READER, unread)
+
+
+def decided_cases(decisions: Decisions, cohort: Cohort) -> Floats:
+    """How many cases each of DECIDERS decided, [3], the mean over members."""
+    who = deciders(decisions, cohort)
+    counts = (who[..., None] == np.arange(len(DECIDERS))).sum(-2)  # [..., 3]
+    return np.asarray(counts.reshape(-1, len(DECIDERS)).mean(0))
 
 
 def _majority(labels: Ints) -> Ints:

@@ -133,7 +133,7 @@ METRICS: Mapping[str, Metric] = {
         Metric("NEff", "effective readers", 1, NUMBER, "How many equally busy readers the load amounts to."),
         Metric("Gini", "Gini index", -1, SCORE,
                "Inequality of the readers' load: 0 if all are equally busy, 1 if one reads everything."),
-        Metric("Share", "share kept by the AI", 0, SHARE, "Share of the cohort's cases that no reader is asked about."),
+        Metric("Share", "share kept", 0, SHARE, "Share of the cohort's cases that no reader is asked about."),
         Metric("DeferSoft", "soft deferral", -1, SHARE,
                "Mean probability of deferral before a decision is made; the budget acts on this.", effort=True),
         Metric("DeferHard", "hard deferral", -1, SHARE, "Share of cases that are sent to a reader.", effort=True),

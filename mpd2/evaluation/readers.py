@@ -10,6 +10,7 @@ import pandas as pd
 
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
+from mpd2.core.policy import DECIDERS, Decisions, decided_cases
 from mpd2.core.text import GAP, listed
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import percentiles, wilson
@@ -17,6 +18,7 @@ from mpd2.evaluation.metrics import BEST_ORACLE, load_of, readings
 from mpd2.evaluation.tables import MATCHED
 
 AI = "ai"
+EVERYTHING = "all cases"
 FEWEST = 20  # common cases below which two people cannot be compared
 
 
@@ -36,6 +38,23 @@ def availability(cohort: Cohort) -> pd.DataFrame:
     ]
     frame = pd.DataFrame(rows, columns=["reader", "title", "cohort", "cohort_title", "readings"])
     return frame.assign(n=np.repeat(n, cohort.readers), cases=cases.ravel(), share=(cases / n[:, None]).ravel())
+
+
+def who_decides(decisions: Decisions, cohort: Cohort) -> pd.DataFrame:
+    """How many cases each of DECIDERS decides: of all, and of every cohort that has any where there are several.
+
+    Columns: part (all cases, or the cohort's name), who, cases (mean over members), share, n (cases of the part).
+    """
+    present = np.unique(cohort.source).tolist()
+    parts = {EVERYTHING: np.ones(len(cohort), bool)}
+    if len(present) > 1:
+        parts |= {cohort.manifest.cohorts[place].name: cohort.source == place for place in present}
+    rows = [
+        (part, who, cases, cases / inside.sum(), int(inside.sum()))
+        for part, inside in parts.items()
+        for who, cases in zip(DECIDERS, decided_cases(decisions.rows(inside), cohort.rows(inside)), strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["part", "who", "cases", "share", "n"])
 
 
 def never_available(evidence: Evidence) -> pd.DataFrame:
@@ -78,7 +97,7 @@ def busiest(rows: pd.DataFrame, capacity: int | None = None) -> str:
     hard = rows[rows["kind"] == "hard"].sort_values("cases", ascending=False)
     total = float(hard["cases"].sum())
     if total == 0:
-        return "No reader is asked: the AI decides every case."
+        return "No reader is asked: every case is kept."
     first = hard.iloc[0]
     sentences = [f"{first['title']} is asked most often: {first['cases']:.0f} of {total:.0f} readings."]
     idle = hard.loc[hard["cases"] == 0, "title"].tolist()

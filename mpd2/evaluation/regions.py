@@ -12,14 +12,13 @@ from scipy.spatial import cKDTree
 from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import STATE, UNKNOWN, Cohort
 from mpd2.core.errors import UserError
-from mpd2.core.policy import NOBODY, Decisions
+from mpd2.core.policy import AI, DECIDED_BY, DECIDERS, NOBODY, READER, RULE, Decisions, deciders
 from mpd2.core.text import NOTHING, decimal, listed, percent, points
 from mpd2.evaluation.curves import MEAN_READER
 from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.intervals import mean_of, percentiles, wilson
 from mpd2.evaluation.metrics import COUNTS, load_of, readings
 
-AI = "AI"  # who decides a case that is not sent
 TRUTHS: Mapping[int, str] = {1: "glaucoma", 0: "no glaucoma", UNKNOWN: "unknown"}
 
 RATES: Mapping[str, str] = {
@@ -30,6 +29,7 @@ RATES: Mapping[str, str] = {
     "missed": "Active run misses a glaucoma",
     "alarmed": "Active run gives a false alarm",
     "deferred": "Sent to a reader",
+    "overruled": "AI overruled by the rule, unread",
     "defer": "Deferral mass d",
 }
 COSTS: Mapping[str, str] = {
@@ -45,10 +45,10 @@ MEASURES: Mapping[str, str] = {**RATES, **COSTS}
 def cases(evidence: Evidence, method: str) -> pd.DataFrame:
     """One row a case: what it is, who is right about it and what `method` does with it, a mean over its members.
 
-    Columns: case_id, cohort, truth and action (categories), the MEASURES, and the state. `readers_wrong` is the share
-    of those who have read the case, NaN where nobody has; `action` is what most members do. The mean available reader
-    (MEAN_READER) is wrong and costs as readers are on average, and has no policy: `defer`, `deferred` and `fees` are
-    NaN.
+    Columns: case_id, cohort, truth, decider and action (categories), the MEASURES, and the state. `readers_wrong` is
+    the share of those who have read the case, NaN where nobody has; `action` is what most members do: the reader asked
+    first, else AI or rule; `decider` is one of DECIDERS. The mean available reader (MEAN_READER) is wrong and costs
+    as readers are on average, and has no policy: `defer`, `deferred`, `overruled` and `fees` are NaN.
     """
     cohort, costs = evidence.cohort, evidence.costs
     wrong = np.where(readings(cohort), cohort.decisions != cohort.truth[:, None], np.nan)  # [N, M]
@@ -77,14 +77,18 @@ def _of_method(evidence: Evidence, method: str) -> pd.DataFrame:
     outcome = evidence.outcomes[method]
     counts = dict(zip(COUNTS, evidence.tallies[method].cases.mean(0).T, strict=True))  # each [N]
     mass = counts["deferred"] if outcome.policy is None else outcome.policy.defer.mean(0)
+    action = _usual_action(outcome.decisions, evidence.cohort)
+    names = [reader.name for reader in evidence.cohort.manifest.readers]
     return pd.DataFrame(
         {
-            "action": _usual_action(outcome.decisions, evidence.cohort),
+            "decider": _categories(np.minimum(action, READER), DECIDERS),
+            "action": _categories(action, [*DECIDED_BY[:READER], *names]),
             "wrong": counts["FN"] + counts["FP"],
             "missed": counts["FN"],
             "alarmed": counts["FP"],
             "defer": mass,
             "deferred": counts["deferred"],
+            "overruled": (deciders(outcome.decisions, evidence.cohort) == RULE).mean(0),
             "clinical": counts["clinical"],
             "fees": counts["fees"],
         }
@@ -99,23 +103,28 @@ def _of_mean_reader(evidence: Evidence) -> pd.DataFrame:
     clinical = evidence.costs.false_negative * missed + evidence.costs.false_positive * alarmed
     return pd.DataFrame(
         {
+            "decider": DECIDERS[READER],
             "action": "readers on average",
             "wrong": missed + alarmed,
             "missed": missed,
             "alarmed": alarmed,
             "defer": np.nan,
             "deferred": np.nan,
+            "overruled": np.nan,
             "clinical": clinical,
             "fees": np.nan,
         }
     )
 
 
-def _usual_action(decisions: Decisions, cohort: Cohort) -> pd.Categorical[str]:
-    """The AI or the reader first asked, whichever most members choose, [N]; a tie goes to the AI."""
+def _usual_action(decisions: Decisions, cohort: Cohort) -> Ints:
+    """What most members do, [N]: AI, RULE, or READER + j where reader j is asked first; a tie goes to the AI."""
     first = decisions.consulted[..., 0]  # [E, N]
     votes = (first[..., None] == np.arange(NOBODY, cohort.readers)).sum(0)  # [N, 1 + M]
-    return _categories(votes.argmax(-1), [AI, *(reader.name for reader in cohort.manifest.readers)])
+    who = deciders(decisions, cohort)
+    unread = np.where((who == RULE).sum(0) > (who == AI).sum(0), RULE, AI)
+    best = votes.argmax(-1)
+    return np.where(best == 0, unread, READER - 1 + best)
 
 
 def _categories(positions: Ints, names: Sequence[str]) -> pd.Categorical[str]:
@@ -191,7 +200,9 @@ def deferral_in_words(table: pd.DataFrame) -> str:
         for name, rows in parts.items()
         if rows.any()
     ]
-    return f"The active run sends {percent(table['deferred'].mean(), 1)} of all cases to a reader: {listed(shares)}."
+    sent = f"The active run sends {percent(table['deferred'].mean(), 1)} of all cases to a reader: {listed(shares)}."
+    overruled = table["overruled"].mean()
+    return sent if not overruled > 0 else f"{sent} Its rule overrules the AI unread in {percent(overruled, 1)}."
 
 
 def _means(table: pd.DataFrame, rows: Bools, weights: Floats) -> dict[str, np.ndarray]:

@@ -12,7 +12,7 @@ from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
-from mpd2.core.policy import NOBODY, Decisions
+from mpd2.core.policy import DECIDED_BY, NOBODY, Decisions, deciders
 from mpd2.evaluation.metrics import load_of
 
 NOW_SENT, NO_LONGER, ELSEWHERE, SAME_READER = "now sent", "no longer sent", "another reader", "another answer"
@@ -23,8 +23,9 @@ GAINED, LOST, SAME, NOT_KNOWN = "error gained", "error lost", "same", "not known
 def moved(cohort: Cohort, costs: Costs, before: Decisions, after: Decisions) -> pd.DataFrame:
     """A row for each case that is routed or answered otherwise; both decisions are single ones, [N].
 
-    Columns: case_id, cohort, from, to (names of all who are asked, in order), kind (one of KINDS), error (GAINED, LOST,
-    SAME, or NOT_KNOWN without the truth), clinical and fees (what they are more than before, NaN where not known).
+    Columns: case_id, cohort, from, to (names of all who are asked, in order, else AI or rule), kind (one of KINDS),
+    error (GAINED, LOST, SAME, or NOT_KNOWN without the truth), clinical and fees (what they are more than before, NaN
+    where not known).
     """
     other = _other(cohort, before, after)
     cohort, before, after = cohort.rows(other), before.rows(other), after.rows(other)
@@ -118,13 +119,13 @@ def _kinds(before: Decisions, after: Decisions) -> np.ndarray:
 
 
 def _asked(cohort: Cohort, decisions: Decisions) -> np.ndarray:
-    """Who is asked about each case, in words, [N]."""
+    """Who is asked about each case, or who decides it unread, in words, [N]."""
     names = np.array([*(reader.name for reader in cohort.manifest.readers), ""], object)  # NOBODY is the last
     asked = names[decisions.consulted]  # [N, K]
     words = asked[:, 0]
     for later in asked.T[1:]:
         words = np.where(later == "", words, words + ", " + later)
-    return np.where(words == "", "AI", words).astype(str)
+    return np.where(words == "", np.array(DECIDED_BY)[deciders(decisions, cohort)], words).astype(str)
 
 
 def _errors(truth: Ints, before: Decisions, after: Decisions) -> np.ndarray:

@@ -220,5 +220,5 @@ def _notes(
     if limits.reserve > urgent.sum():
         notes.append(f"{limits.reserve} places are kept for urgent cases, of which there are {urgent.sum()}.")
     if not limits.present(cohort.manifest).any():
-        notes.append("No reader is there: the AI decides every case.")
+        notes.append("No reader is there: every case is kept.")
     return tuple(notes)

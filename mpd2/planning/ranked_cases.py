@@ -41,6 +41,11 @@ class RankedCases:
     continuations: Continuations | None = None  # [N]; none where whoever is asked has the last word
 
     @property
+    def kept(self) -> Ints:
+        """The label each case has if nobody is asked, [N]: the AI's, or that of a rule that may overrule it."""
+        return self.cohort.ai_label if self.continuations is None else self.continuations.kept
+
+    @property
     def places(self) -> Ints:
         """How many cases must be sent for each one to be among them, [N]; 0 where nobody can read it."""
         best = self.order.max(-1)

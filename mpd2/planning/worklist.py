@@ -14,7 +14,16 @@ from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import ANSWERS, UNKNOWN, Cohort
 from mpd2.core.error_rates import Expectations
 from mpd2.core.errors import UserError
-from mpd2.core.policy import Continuations, Policy, Rule, best_actions, choose, mean_policy
+from mpd2.core.policy import (
+    DECIDED_BY,
+    Continuations,
+    Policy,
+    Rule,
+    best_actions,
+    choose,
+    deciders,
+    mean_policy,
+)
 from mpd2.core.text import of_100
 from mpd2.planning.plan import Plan
 from mpd2.planning.ranked_cases import RankedCases, rank_cases
@@ -29,28 +38,32 @@ ORDERS = {
 
 NO_ROOM = "Kept because there is no place for it."
 FILLS = "Sent because there is a place for it."
+OVERRULED = "The rule overrules the AI"
 
 
 def worklist(ranked: RankedCases, plan: Plan, expected: Expectations | None = None) -> pd.DataFrame:
     """Who reads each case under a plan, and why; a row a case, in the order of the cohort.
 
-    Columns: case_id, cohort, ai_answer, ai_probability, reader (who reads it first, or AI), then_1 and so on (whom a
-    method asks after that, where it does), answer (of a case that is kept, else empty), place (how many cases must be
-    sent for this one to be among them; 0 where nobody can read it) and action (the reader's column, or ai). With what
-    is `expected` of the cases also reason, expected_cost (of what is done with it) and kept_cost (if it were kept),
-    before the last two. The truth and what readers say are not in it: nobody knows them on the day.
+    Columns: case_id, cohort, ai_answer, ai_probability, reader (who reads it first, else AI or rule), then_1 and so on
+    (whom a method asks after that, where it does), decided_by (one of DECIDED_BY), answer (of a case that is kept, else
+    empty), place (how many cases must be sent for this one to be among them; 0 where nobody can read it) and action
+    (the reader's column, or ai). With what is `expected` of the cases also reason, expected_cost (of what is done with
+    it) and kept_cost (if it were kept), before the last two. The truth and what readers say are not in it: nobody
+    knows them on the day.
     """
     cohort, action = ranked.cohort, plan.action
-    asked = _names(cohort)[plan.decisions(cohort, ranked.continuations).consulted]  # [N, K]
-    kept = cohort.ai_label if ranked.continuations is None else ranked.continuations.kept
+    decisions = plan.decisions(cohort, ranked.continuations)
+    asked = _names(cohort)[decisions.consulted]  # [N, K]
+    decided_by = np.array(DECIDED_BY, object)[deciders(decisions, cohort)]
     columns: dict[str, np.ndarray | pd.Series | list[str]] = {
         "case_id": cohort.ids,
         "cohort": np.array([entry.name for entry in cohort.manifest.cohorts])[cohort.source],
         "ai_answer": _answers(cohort.ai_label),
         "ai_probability": cohort.ai_probability,
-        "reader": np.where(asked[:, 0] == "", "AI", asked[:, 0]),
+        "reader": np.where(asked[:, 0] == "", decided_by, asked[:, 0]),
         **{f"then_{step}": _unless(asked[:, step] == "", asked[:, step]) for step in range(1, asked.shape[1])},
-        "answer": _unless(action > 0, _answers(kept)),
+        "decided_by": decided_by,
+        "answer": _unless(action > 0, _answers(ranked.kept)),
     }
     if expected is not None:
         columns |= {
@@ -124,7 +137,9 @@ def reasons(ranked: RankedCases, action: Ints, expected: Expectations) -> list[s
     gain = np.where(there, expected.cost[:, 0] - expected.cost[row, readers.position + 1], np.nan)
     wish = best_actions(ranked.preference)
     limited = np.select([(action == 0) & (wish > 0), (action > 0) & (wish == 0)], [f" {NO_ROOM}", f" {FILLS}"], "")
-    parts = zip(expected.glaucoma, expected.wrong[:, 0], readers.name, wrong, gain, action > 0, limited, strict=True)
+    begin = np.where((action == 0) & (ranked.kept != ranked.cohort.ai_label), f"{OVERRULED}: of", "Of")
+    parts = zip(begin, expected.glaucoma, expected.wrong[:, 0], readers.name, wrong, gain, action > 0, limited,
+                strict=True)  # fmt: skip
     return [_reason(*part) for part in parts]
 
 
@@ -144,8 +159,10 @@ def _weighed(ranked: RankedCases, action: Ints, expected: Expectations) -> _Weig
     return _Weighed(position, _names(ranked.cohort)[position])
 
 
-def _reason(glaucoma: float, ai_wrong: float, name: str, wrong: float, gain: float, sent: bool, limited: str) -> str:
-    first = f"Of 100 such cases {of_100(glaucoma)} are glaucoma; the AI's answer is wrong in {of_100(ai_wrong)}"
+def _reason(
+    begin: str, glaucoma: float, ai_wrong: float, name: str, wrong: float, gain: float, sent: bool, limited: str
+) -> str:
+    first = f"{begin} 100 such cases {of_100(glaucoma)} are glaucoma; the AI's answer is wrong in {of_100(ai_wrong)}"
     if not name:
         return f"{first}. No reader can be asked."
     first = f"{first}, that of {name} in {of_100(wrong)}."

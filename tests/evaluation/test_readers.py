@@ -13,7 +13,7 @@ from sklearn.metrics import cohen_kappa_score
 from strategies import cohorts
 
 from mpd2.core.cohort import UNKNOWN, Cohort
-from mpd2.core.policy import NOBODY, Decisions, Policy, route
+from mpd2.core.policy import DECIDERS, NOBODY, Decisions, Policy, route
 from mpd2.evaluation import readers, tables
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import resample_weights
@@ -47,11 +47,26 @@ def test_load_is_the_mean_over_members(evidence: Evidence, weights: np.ndarray) 
     assert (rows["high"] >= rows["cases"] - 1e-9).all()
 
 
+def test_who_decides_is_counted_in_all_cases_and_in_each_cohort(benchmark: Cohort) -> None:
+    cases = benchmark.subset(split="val").rows(np.arange(0, 885, 10))
+    consulted = np.where(np.arange(len(cases)) % 3 == 0, 0, NOBODY)[None, :, None]
+    label = np.where(np.arange(len(cases)) % 3 == 1, 1 - cases.ai_label, cases.ai_label)[None]
+    rows = readers.who_decides(Decisions(consulted, label), cases)
+    whole = rows[rows["part"] == readers.EVERYTHING]
+    assert whole["who"].tolist() == list(DECIDERS)
+    assert whole["cases"].tolist() == [(np.arange(len(cases)) % 3 == rest).sum() for rest in (2, 1, 0)]
+    parts = rows[rows["part"] != readers.EVERYTHING]
+    assert parts.groupby("who")["cases"].sum().to_dict() == whole.set_index("who")["cases"].to_dict()
+    assert rows.groupby("part")["share"].sum().to_numpy() == pytest.approx(1)
+    alone = readers.who_decides(Decisions(consulted, label).rows(cases.source == 0), cases.rows(cases.source == 0))
+    assert set(alone["part"]) == {readers.EVERYTHING}  # one cohort is all there is
+
+
 def test_a_method_without_a_policy_has_hard_load_only(evidence: Evidence, weights: np.ndarray) -> None:
     rows = readers.load(evidence.outcomes["ai"], evidence.cohort, weights)
     assert set(rows["kind"]) == {"hard"}
     assert rows["cases"].eq(0).all()
-    assert readers.busiest(rows) == "No reader is asked: the AI decides every case."
+    assert readers.busiest(rows) == "No reader is asked: every case is kept."
 
 
 def test_the_busiest_reader_the_idle_and_the_overloaded_are_named() -> None:

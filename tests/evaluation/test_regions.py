@@ -11,7 +11,7 @@ from strategies import cohorts
 
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import UserError
-from mpd2.core.policy import NOBODY, Policy, route
+from mpd2.core.policy import AI, DECIDERS, NOBODY, READER, RULE, Decisions, Policy, route
 from mpd2.evaluation import regions
 from mpd2.evaluation.curves import MEAN_READER, risk_curves, risk_strata
 from mpd2.evaluation.evidence import Evidence, Outcome
@@ -51,10 +51,41 @@ def test_a_case_is_what_a_plain_loop_finds(cohort, seed):
         words = [word for word in cohort.decisions[i] if word != UNKNOWN]
         wrong = np.mean([word != truth for word in words]) if words else np.nan
         assert row["readers_wrong"] == pytest.approx(wrong, nan_ok=True)
-        asked = [regions.AI if j == NOBODY else names[j] for j in decisions.consulted[:, i, 0]]
+        asked = ["AI" if j == NOBODY else names[j] for j in decisions.consulted[:, i, 0]]
         assert asked.count(row["action"]) == max(map(asked.count, asked))
-        assert row["deferred"] == pytest.approx(np.mean([name != regions.AI for name in asked]))
+        assert row["deferred"] == pytest.approx(np.mean([name != "AI" for name in asked]))
+        assert row["decider"] == (DECIDERS[AI] if row["action"] == "AI" else DECIDERS[READER])
+        assert row["overruled"] == 0
         assert row["total"] == pytest.approx(row["clinical"] + row["fees"])
+
+
+def test_whom_most_members_leave_a_case_to_decides_it(small_cohort):
+    case = small_cohort.rows(np.array([0]))
+    own = int(case.ai_label[0])
+
+    def decided(*members: tuple[int, int]) -> pd.Series:
+        decisions = Decisions(*(np.array(part)[:, None] for part in ([[reader] for reader, _ in members],
+                                                                     [label for _, label in members])))  # fmt: skip
+        outcome = {"run": Outcome("run", None, decisions)}
+        return regions.cases(Evidence(case, case.manifest.default_costs(), outcome), "run").iloc[0]
+
+    kept, overruled, first = (NOBODY, own), (NOBODY, 1 - own), (0, own)
+    name = case.manifest.readers[0].name
+    for members, who, action, share in (
+        ([kept, kept, overruled], AI, "AI", 1 / 3),
+        ([kept, overruled, overruled], RULE, "rule", 2 / 3),
+        ([kept, overruled, first], AI, "AI", 1 / 3),  # two of three ask nobody, and among them a tie is the AI's
+        ([first, first, overruled], READER, name, 1 / 3),
+    ):
+        row = decided(*members)
+        assert (row["decider"], row["action"], row["overruled"]) == (DECIDERS[who], action, pytest.approx(share))
+
+
+def test_what_is_sent_and_overruled_is_told_in_a_sentence(table):
+    assert "overrules" not in regions.deferral_in_words(table)
+    assert regions.deferral_in_words(table.assign(overruled=0.25)).endswith(
+        " Its rule overrules the AI unread in 25.0\xa0%."
+    )
 
 
 def test_the_columns_add_up_to_the_overall_table(evidence, table):
@@ -142,7 +173,7 @@ def test_an_average_is_over_the_nearest_cases_and_skips_what_is_unknown():
 
 
 def test_the_sentence_counts_what_is_sent_of_the_ais_errors():
-    cases = pd.DataFrame({"ai_wrong": [1.0, 1.0, 0.0, 0.0], "deferred": [1.0, 0.5, 0.2, 0.0]})
+    cases = pd.DataFrame({"ai_wrong": [1.0, 1.0, 0.0, 0.0], "deferred": [1.0, 0.5, 0.2, 0.0], "overruled": 0.0})
     assert regions.deferral_in_words(cases) == (
         "The active run sends 42.5\N{NO-BREAK SPACE}% of all cases to a reader: 75.0\N{NO-BREAK SPACE}% of the 2 cases "
         "the AI alone gets wrong and 10.0\N{NO-BREAK SPACE}% of the 2 cases the AI alone gets right."

@@ -10,6 +10,7 @@ import pyarrow as pa
 from places import DATA
 
 from mpd2.core.manifest import load_manifest
+from mpd2.core.policy import DECIDERS
 from mpd2.evaluation.explain import BEYOND, INSIDE, OUTSIDE
 from mpd2.evaluation.intervals import Estimate
 from mpd2.present.charts import (
@@ -30,7 +31,7 @@ from mpd2.present.charts import (
 from mpd2.present.charts import (
     map as map_charts,
 )
-from mpd2.present.charts.clinical import calibration, decision_curve, gain, subgroups
+from mpd2.present.charts.clinical import calibration, deciders, decision_curve, gain, subgroups
 from mpd2.present.charts.kit.drawing import Drawing, finished
 from mpd2.present.charts.map_print import for_paper
 from mpd2.study.reproduction import cells
@@ -123,9 +124,14 @@ CASES = pd.DataFrame({
     "ai_wrong": [0.0, 1.0, 0.0, 1.0], "readers_wrong": [0.25, 0.5, 0.0, 1.0], "wrong": [0.1, 0.9, 0.0, 0.3],
     "defer": [0.15, 0.95, 0.05, 0.6], "cohort": pd.Categorical(["A", "A", "B", "B"]),
     "truth": pd.Categorical(["glaucoma", "no glaucoma", "glaucoma", "no glaucoma"]),
-    "action": pd.Categorical(["AI", "Anna", "AI", "Ben"]), "total": [0.2, 1.5, 0.0, 2.0],
+    "action": pd.Categorical(["AI", "Anna", "rule", "Ben"]), "total": [0.2, 1.5, 0.0, 2.0],
+    "decider": pd.Categorical([DECIDERS[who] for who in (0, 2, 1, 2)], DECIDERS),
 })  # fmt: skip
 
+DECIDED = pd.DataFrame({
+    "part": np.repeat(["all cases", "A", "B"], 3), "who": [*DECIDERS] * 3,
+    "cases": [50.0, 20.0, 30.0, 30.0, 0.0, 10.0, 20.0, 20.0, 20.0], "n": np.repeat([100, 40, 60], 3),
+}).assign(share=lambda rows: rows["cases"] / rows["n"])  # fmt: skip
 SHEET = pd.DataFrame({
     "reader": ["b", "a"], "title": ["Ben", "Anna"], "n": [120, 80], "F1": [0.61, 0.83], "method_f1": [0.78, 0.85],
     "difference": [0.17, 0.02], "low": [0.11, -0.03], "high": [0.25, 0.09],
@@ -278,6 +284,7 @@ GALLERY: dict[str, Callable[[], Drawing]] = {
     "case.attribution_bars": lambda: case.attribution_bars(ATTRIBUTION, "sending"),
     "calibration.reliability": lambda: calibration.reliability(CALIBRATION, "with glaucoma"),
     "calibration.slopes": lambda: calibration.slopes(SLOPES),
+    "deciders.who_decides": lambda: deciders.who_decides(DECIDED),
     "gain.split": lambda: gain.split(GAIN),
     "decision_curve.curves": lambda: decision_curve.curves(DECISION_CURVE, ACTIVE, OWN_RATIO, NAMED),
     "decision_curve.winners": lambda: decision_curve.winners(WINNERS, ACTIVE, OWN_RATIO),

@@ -6,6 +6,9 @@ import json
 import numpy as np
 import pytest
 
+from mpd2.core.policy import DECIDERS
+from mpd2.present.charts.kit.style import DECIDER_MARKS
+
 
 @pytest.fixture
 def chart(open_page):
@@ -80,6 +83,13 @@ def test_the_large_map_takes_any_colour(open_page):
     assert shown[0].startswith("AI (")
     page.selectbox(key="colour").set_value("vCDR").run()
     assert len(figure(page)["data"]) == 1
+
+
+def test_the_large_map_tells_the_ais_own_word_from_the_rule_against_it(open_page):
+    page = open_page("map", split="val", layout="one", run="mpd2-plus")
+    shown = {trace["name"].rsplit(" (", 1)[0]: trace["marker"]["color"] for trace in figure(page)["data"]}
+    assert shown == {who: mark.colour for who, mark in zip(DECIDERS, DECIDER_MARKS, strict=True)}
+    assert "Its rule overrules the AI unread in " in page.markdown[0].value
 
 
 def test_single_cases_are_right_or_wrong(chart):

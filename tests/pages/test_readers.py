@@ -2,6 +2,7 @@
 
 import pytest
 
+from mpd2.core.policy import decided_cases
 from mpd2.studio.readers.texts import TOPICS
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
@@ -70,13 +71,22 @@ def test_a_cohort_alone_leaves_out_readers_who_have_read_none_of_it(open_page):
 def test_the_ai_alone_can_be_the_active_run(open_page):
     page = open_page("readers", split="val", run="ai", readers_topic="workload")
     assert not page.exception
-    assert page.markdown[1].value == "No reader is asked: the AI decides every case."
+    assert page.markdown[1].value == "No reader is asked: every case is kept."
+
+
+def test_a_rule_that_overrules_the_ai_is_counted_apart_from_it(open_page):
+    page = open_page("readers", split="val", run="mpd2-plus", readers_topic="workload")
+    cases = decided_cases(
+        store.outcome("mpd2-plus", Scenario("mpd2-plus", "val")).decisions, store.cases(Scenario(split="val"))
+    )
+    [told] = [text.value for text in page.caption if text.value.startswith("Of 885 cases, ")]
+    assert f"{cases[0]:.0f} are decided by the AI's own word, {cases[1]:.0f} by the rule against the AI and " in told
 
 
 @pytest.mark.parametrize("topic", TOPICS)
-def test_a_tab_draws_its_two_charts_with_words_for_those_who_cannot_see_them(open_page, topic):
+def test_a_tab_draws_its_charts_with_words_for_those_who_cannot_see_them(open_page, topic):
     page = open_page("readers", split="val", readers_topic=topic)
     assert not page.exception
     charts = page.get("arrow_vega_lite_chart") or page.get("vega_lite_chart")
-    assert len(charts) == 2
+    assert len(charts) == (3 if topic == "workload" else 2)
     assert all(chart.proto.alt for chart in charts)

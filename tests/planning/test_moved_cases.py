@@ -48,6 +48,13 @@ def test_each_kind_of_move_by_example(small_cohort):
     assert "1 case now sent, 1 case no longer sent, 1 case another reader" in in_words(rows)
 
 
+def test_an_ai_that_is_overruled_unread_has_not_decided(small_cohort):
+    case = small_cohort.rows(np.array([0]))
+    own, against = (Decisions(np.array([[NOBODY]]), label) for label in (case.ai_label, 1 - case.ai_label))
+    row = moved(case, case.manifest.default_costs(), own, against).iloc[0]
+    assert (row["from"], row["to"], row["kind"]) == ("AI", "rule", "another answer")
+
+
 def test_a_second_opinion_and_another_answer_are_moves_too(small_cohort):
     case = small_cohort.rows(np.flatnonzero(small_cohort.available[:, :2].all(1))[:1])
     one = Decisions(np.array([[0, NOBODY]]), np.array([0]))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,10 +14,10 @@ from strategies import cohorts, policies
 from mpd2.core.cohort import ANSWERS, Cohort
 from mpd2.core.error_rates import Expectations, error_rates, expectations
 from mpd2.core.errors import UserError
-from mpd2.core.policy import Policy, mean_policy
+from mpd2.core.policy import Continuations, Policy, mean_policy
 from mpd2.planning.ranked_cases import RankedCases, rank_cases
 from mpd2.planning.roster_and_limits import Limits
-from mpd2.planning.worklist import FILLS, NO_ROOM, ORDERS, decisions_frame, ordered, reasons, worklist
+from mpd2.planning.worklist import FILLS, NO_ROOM, ORDERS, OVERRULED, decisions_frame, ordered, reasons, worklist
 
 
 @given(st.data())
@@ -66,13 +68,35 @@ def test_the_worklist_has_every_case_once_with_the_ais_answer_and_no_truth(
     rows = worklist(ranked, plan, expected)
     assert rows["case_id"].tolist() == cases.ids.tolist()
     assert not {"truth", "label"} & set(rows)
-    assert (rows["reader"] != "AI").sum() == (plan.action > 0).sum()
+    assert (rows["reader"] != "AI").tolist() == (plan.action > 0).tolist()  # nobody overrules the AI unread
+    assert rows["decided_by"].tolist() == np.where(plan.action > 0, "reader", "AI").tolist()
     assert rows["ai_answer"].tolist() == [ANSWERS[label] for label in cases.ai_label]
     assert rows["expected_cost"].tolist() == expected.cost[np.arange(len(cases)), plan.action].tolist()
     assert rows["kept_cost"].tolist() == expected.cost[:, 0].tolist()
     kept = (plan.action == 0).tolist()
     assert rows["answer"].notna().tolist() == kept
     assert rows["answer"][kept].tolist() == rows["ai_answer"][kept].tolist()
+
+
+def test_a_kept_case_that_ends_against_the_ai_is_the_rules(
+    ranked: RankedCases, cases: Cohort, expected: Expectations
+) -> None:
+    against = np.arange(len(cases)) % 3 == 0
+    shape = cases.available.shape
+    ends = Continuations(
+        kept=np.where(against, 1 - cases.ai_label, cases.ai_label),
+        label=np.zeros(shape, np.int64),
+        consulted=np.broadcast_to(np.arange(cases.readers), shape)[..., None],
+    )
+    plan = ranked.plan(Limits())
+    kept = plan.action == 0
+    rows = worklist(replace(ranked, continuations=ends), plan, expected)
+    who = np.where(kept, np.where(against, "rule", "AI"), "reader")
+    assert 0 < (who == "rule").sum() < kept.sum() < len(cases)
+    assert rows["decided_by"].tolist() == who.tolist()
+    assert rows["reader"][kept].tolist() == who[kept].tolist()
+    assert rows["reason"].str.startswith(f"{OVERRULED}: of 100 such cases").tolist() == (who == "rule").tolist()
+    assert (rows["answer"] != rows["ai_answer"])[kept].tolist() == (who == "rule")[kept].tolist()
 
 
 def test_a_case_of_the_kth_place_is_sent_from_k_cases_on(ranked: RankedCases, cases: Cohort) -> None:

@@ -25,8 +25,9 @@ def rows(manifest: Manifest) -> pd.DataFrame:
     return pd.DataFrame({
         "case_id": ["kept-dear", "sent-cheap", "=1+1", "kept-cheap"], "cohort": "Here",
         "ai_answer": ["glaucoma", "healthy", "glaucoma", "healthy"],
-        "ai_probability": [0.123456789, 0.5, 0.99996, 0.2], "reader": ["AI", one, two, "AI"],
-        "then_1": [None, two, None, None], "answer": ["glaucoma", None, None, "healthy"], "reason": "Because.",
+        "ai_probability": [0.123456789, 0.5, 0.99996, 0.2], "reader": ["AI", one, two, "rule"],
+        "then_1": [None, two, None, None], "decided_by": ["AI", "reader", "reader", "rule"],
+        "answer": ["glaucoma", None, None, "healthy"], "reason": "Because.",
         "expected_cost": [0.8, 0.123456, 0.2, 0.1], "kept_cost": [0.8, 0.3, 0.9, 0.1],
         "place": [4, 2, 1, 3], "action": ["ai", columns[0], columns[1], "ai"], "margin": 0.123456789012345,
         "urgent": False, "votes": 10,
@@ -36,8 +37,8 @@ def rows(manifest: Manifest) -> pd.DataFrame:
 def test_clinical_columns_come_first_with_digits_worth_reading(rows: pd.DataFrame) -> None:
     table = clinic_table(rows)
     assert table.columns.tolist() == [
-        "case_id", "cohort", "ai_answer", "ai_probability", "assigned_to", "then_1", "answer", "reason",
-        "expected_cost", "cost_if_kept", "urgent", "place", "votes",
+        "case_id", "cohort", "ai_answer", "ai_probability", "assigned_to", "then_1", "decided_by", "answer",
+        "reason", "expected_cost", "cost_if_kept", "urgent", "place", "votes",
     ]  # fmt: skip
     numbers = table.select_dtypes("float")
     assert all(len(str(number)) <= 6 for number in numbers.to_numpy().ravel())
@@ -47,13 +48,21 @@ def test_those_sent_come_first_and_then_the_costliest_to_keep(rows: pd.DataFrame
     assert clinic_table(rows)["case_id"].tolist() == ["=1+1", "sent-cheap", "kept-dear", "kept-cheap"]
 
 
+def test_a_case_that_the_rule_decides_is_not_called_the_ais(rows: pd.DataFrame) -> None:
+    table = clinic_table(rows).set_index("case_id")
+    assert table["decided_by"].to_dict() == {
+        "=1+1": "a reader", "sent-cheap": "a reader", "kept-dear": "the AI's own word",
+        "kept-cheap": "the rule against the AI",
+    }  # fmt: skip
+
+
 def test_each_reader_has_a_sheet_of_the_cases_to_read_first_and_later(rows: pd.DataFrame, manifest: Manifest) -> None:
     sheets = reader_sheets(rows, manifest)
     one, two, three = (reader.name for reader in manifest.readers)
     assert sheets[one][["case_id", "turn"]].to_numpy().tolist() == [["sent-cheap", "first"]]
     assert sheets[two][["case_id", "turn"]].to_numpy().tolist() == [["=1+1", "first"], ["sent-cheap", "second"]]
     assert three not in sheets
-    assert not {"assigned_to", "then_1", "answer"} & set(sheets[one])
+    assert not {"assigned_to", "then_1", "decided_by", "answer"} & set(sheets[one])
     assert {"ai_answer", "ai_probability", "reason"} <= set(sheets[one])
 
 

@@ -16,6 +16,7 @@ from mpd2.lab.jobs.folder import PLACE
 from mpd2.methods.plus.method import Plus, outlook_of
 from mpd2.planning.day import DaySetting
 from mpd2.planning.roster_and_limits import Limits
+from mpd2.planning.worklist import OVERRULED
 from mpd2.present.documents.spreadsheets import to_csv
 from mpd2.present.documents.worklist_files import clinic_table, reader_files
 from mpd2.studio.budget import store as budget_store
@@ -89,9 +90,13 @@ def test_one_model_says_how_likely_glaucoma_is_and_how_often_the_ai_errs(run: st
     says_glaucoma = bool(facts.case.ai_label[0])
     assert ai_wrong == pytest.approx(1 - facts.glaucoma if says_glaucoma else facts.glaucoma)
     shown = (
-        f"Of 100 such cases {100 * facts.glaucoma:.0f} are glaucoma; the AI's answer is wrong in {100 * ai_wrong:.0f}"
+        f"f 100 such cases {100 * facts.glaucoma:.0f} are glaucoma; the AI's answer is wrong in {100 * ai_wrong:.0f}"
     )
-    assert facts.reason.startswith(shown)
+    begin, _, rest = facts.reason.partition(shown)
+    assert rest
+    assert begin == (
+        f"{OVERRULED}: o" if not facts.sent and facts.decisions.label[0] != facts.case.ai_label[0] else "O"
+    )
 
 
 @pytest.mark.parametrize("case_id", NAMED)

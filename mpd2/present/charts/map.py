@@ -13,10 +13,20 @@ from plotly import graph_objects as go
 from plotly.subplots import make_subplots
 
 from mpd2.core.cache import cached_by_content
-from mpd2.evaluation.regions import AI
+from mpd2.core.policy import DECIDED_BY, DECIDERS
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.style import AI as AI_MARK
-from mpd2.present.charts.kit.style import ALARM, CATEGORIES, OTHER, READER, ROUTER, Mark, with_interval
+from mpd2.present.charts.kit.style import (
+    ALARM,
+    CATEGORIES,
+    DECIDER_MARKS,
+    OTHER,
+    READER,
+    ROUTER,
+    RULE,
+    Mark,
+    with_interval,
+)
 
 RIGHT_OR_WRONG = ((0.0, ALARM.colour), (0.5, "#B9B9B9"), (1.0, READER.colour))  # never white: points lie on any ground
 AMOUNT = ((0.0, "#3D6CB0"), (0.5, "#98978F"), (1.0, "#E0AC00"))  # lighter means more, to any eye and on any ground
@@ -52,7 +62,8 @@ PANELS: Mapping[str, tuple[Paint, Mark]] = {
 
 PAINTS: Mapping[str, Paint] = {
     **{name: paint for name, (paint, _) in PANELS.items()},
-    "action": Paint("Who decides", "action"),
+    "decider": Paint("Who decides", "decider"),
+    "action": Paint("Who is asked first", "action"),
     "truth": Paint("Truth", "truth"),
     "cohort": Paint("Cohort", "cohort"),
     "total": Paint("Total cost", "total"),
@@ -111,12 +122,13 @@ def kinds(names: Iterable[str], paint: str) -> dict[str, Mark]:
     if paint == "truth":
         marks = {"glaucoma": ALARM, "no glaucoma": Mark(READER.colour, "circle")}
         return {name: marks.get(name, OTHER) for name in names}
-    if paint == "action":
-        shapes, taken = ("triangle-up", "triangle-down", "diamond"), {AI_MARK.colour, OTHER.colour}
+    if paint in ("decider", "action"):
+        shapes, taken = ("triangle-up", "triangle-down", "diamond"), {AI_MARK.colour, RULE.colour, OTHER.colour}
+        known = dict(zip(DECIDERS if paint == "decider" else DECIDED_BY, DECIDER_MARKS, strict=True))
     else:
-        shapes, taken = ("circle", "square", "diamond"), set()
+        shapes, taken, known = ("circle", "square", "diamond"), set(), {}
     free = cycle([Mark(colour, shape) for shape in shapes for colour in CATEGORIES if colour not in taken])
-    return {name: AI_MARK if name == AI else next(free) for name in names}
+    return {name: known[name] if name in known else next(free) for name in names}
 
 
 @drawn_once

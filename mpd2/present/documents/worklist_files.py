@@ -9,24 +9,27 @@ import zipfile
 import pandas as pd
 
 from mpd2.core.manifest import Manifest
+from mpd2.core.policy import DECIDED_BY, DECIDERS
 from mpd2.present.documents.spreadsheets import to_csv
 
 HEADINGS = {"reader": "assigned_to", "kept_cost": "cost_if_kept"}
 FIRST = (
-    "case_id", "cohort", "ai_answer", "ai_probability", "assigned_to", "then_1", "then_2", "answer", "reason",
-    "expected_cost", "cost_if_kept", "urgent", "place",
+    "case_id", "cohort", "ai_answer", "ai_probability", "assigned_to", "then_1", "then_2", "decided_by", "answer",
+    "reason", "expected_cost", "cost_if_kept", "urgent", "place",
 )  # fmt: skip
 """What a clinician reads, in this order; whatever else a worklist has comes after it."""
 
 DIGITS = {"ai_probability": 4, "expected_cost": 3, "cost_if_kept": 3, "defer": 3}
 TURNS = ("first", "second", "third")
 NOT_SHOWN = ["action", "margin"]  # for programs
+IN_WORDS = dict(zip(DECIDED_BY, DECIDERS, strict=True))
 EVERYBODY = "all-cases"
 
 
 def clinic_table(rows: pd.DataFrame) -> pd.DataFrame:
     """A `planning.worklist` as people read it: clinical columns first, those sent first, then the costliest to keep."""
     sent = rows["action"] != "ai"
+    rows = rows.assign(decided_by=rows["decided_by"].map(IN_WORDS))
     table = rows.iloc[(-rows["kept_cost"]).argsort(kind="stable")]
     table = table.iloc[(~sent.loc[table.index]).argsort(kind="stable")].rename(columns=HEADINGS)
     table = table.drop(columns=[name for name in NOT_SHOWN if name in table])
@@ -46,7 +49,7 @@ def reader_sheets(rows: pd.DataFrame, manifest: Manifest) -> dict[str, pd.DataFr
     for reader in manifest.readers:
         mine = asked == reader.name
         turn = mine.to_numpy().argmax(1)
-        sheet = table.drop(columns=asked.columns).drop(columns="answer")
+        sheet = table.drop(columns=asked.columns).drop(columns=["decided_by", "answer"])
         sheet.insert(1, "turn", [TURNS[step] for step in turn])
         sheets[reader.name] = sheet[mine.any(axis=1)].reset_index(drop=True)
     return {name: sheet for name, sheet in sheets.items() if len(sheet)}

@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from mpd2.evaluation import readers
 from mpd2.evaluation.metrics import METRICS, label_of
 from mpd2.planning import dayplan, moved_cases
 from mpd2.planning.day import DaySetting, in_words
@@ -14,6 +15,7 @@ from mpd2.present.documents.worklist_files import clinic_table, reader_files
 from mpd2.studio.budget import state, texts
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.parts import widgets
+from mpd2.studio.parts.deciders import who_decides
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 
@@ -50,6 +52,8 @@ def cohorts(about: Scenario) -> None:
         },
     )
     st.caption(texts.COHORTS)
+    now = budget_store.day(about, here.now)
+    who_decides(readers.who_decides(now.decisions, now.ranked.cohort), key="budget_deciders")
 
 
 def moved(about: Scenario) -> None:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from mpd2.core.policy import decided_cases
 from mpd2.core.text import decimal, percent, sentence
 from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.metrics import METRICS
@@ -19,6 +20,7 @@ from mpd2.planning.dayplan import DayPlan
 from mpd2.present.charts import budget as charts
 from mpd2.present.charts.kit.drawing import Drawing
 from mpd2.present.words import budget as words
+from mpd2.present.words import deciders
 from mpd2.studio.budget import controls, state, texts
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.budget.state import SliderState
@@ -124,6 +126,7 @@ def _notes(about: Scenario, here: SliderState) -> list[str]:
     recounted = " Costs are counted at the new values." if before.setting.costs != now.setting.costs else ""
     return [
         sentence(in_words(here.now, cohort.manifest, budget_store.own_share(about))),
+        deciders.in_words(decided_cases(now.decisions, cohort)),
         *now.plan.notes,
         f"Since the last setting: {moved[:1].lower() + moved[1:]}{recounted}",
     ]

@@ -47,9 +47,9 @@ def _map(about: Scenario, cases: pd.DataFrame, chosen: list[str]) -> None:
             format_func=texts.LAYOUTS.__getitem__, help=texts.LAYOUT, label_visibility="collapsed",
         )  # fmt: skip
         paint = link.one(
-            st.selectbox, "Colour", list(charts.PAINTS), key="colour", default="action", disabled=arrangement == "four",
-            format_func=lambda name: charts.PAINTS[name].title, help=texts.COLOUR, label_visibility="collapsed",
-            width=240,
+            st.selectbox, "Colour", list(charts.PAINTS), key="colour", default="decider",
+            disabled=arrangement == "four", format_func=lambda name: charts.PAINTS[name].title, help=texts.COLOUR,
+            label_visibility="collapsed", width=240,
         )  # fmt: skip
         averaged = st.toggle(
             "Local averages", value=True, key="averaged", bind="query-params",

@@ -32,7 +32,9 @@ _COLUMNS = {
     "case_id": st.column_config.TextColumn("Case", help="Its id in the table"),
     "cohort": st.column_config.TextColumn("Cohort", help="Where the photograph comes from"),
     "truth": st.column_config.TextColumn("Truth", help="The reference diagnosis"),
-    "action": st.column_config.TextColumn("Decided by", help="The AI, or the reader most models of the run ask"),
+    "action": st.column_config.TextColumn(
+        "Decided by", help="The AI by its own word, the rule against it, or the reader most models of the run ask"
+    ),
     "total": _cost("Total cost", "Clinical plus expert cost"),
     "wrong": _share("Wrong", "Share of the run's models that end with the wrong answer"),
     "deferred": _share("Sent", "Share of the run's models that send the case to a reader"),

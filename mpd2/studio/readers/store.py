@@ -27,6 +27,7 @@ class Quality:
 class Workload:
     """Who is asked, and who could be."""
 
+    deciders: pd.DataFrame  # as `readers.who_decides`
     load: pd.DataFrame  # as `readers.load`
     availability: pd.DataFrame  # as `readers.availability`
 
@@ -58,8 +59,11 @@ def quality(about: Scenario) -> Quality:
 def workload(about: Scenario) -> Workload:
     """Who gets the cases."""
     evidence = store.evidence(about)
-    load = readers.load(evidence.outcomes[about.run], evidence.cohort, store.weights(about))
-    return Workload(load, readers.availability(evidence.cohort))
+    outcome = evidence.outcomes[about.run]
+    load = readers.load(outcome, evidence.cohort, store.weights(about))
+    return Workload(
+        readers.who_decides(outcome.decisions, evidence.cohort), load, readers.availability(evidence.cohort)
+    )
 
 
 @cached

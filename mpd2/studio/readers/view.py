@@ -8,6 +8,7 @@ from mpd2.evaluation import readers
 from mpd2.evaluation.readers import FEWEST
 from mpd2.present.charts import readers as charts
 from mpd2.studio.parts import widgets
+from mpd2.studio.parts.deciders import who_decides
 from mpd2.studio.readers import store, texts
 from mpd2.studio.shell import link
 from mpd2.studio.shell.scenario import Scenario
@@ -81,6 +82,7 @@ def workload(about: Scenario) -> None:
             alt_text="Share of each cohort's cases in which each reader can be asked",
             note=texts.AVAILABILITY,
         )
+    who_decides(facts.deciders, key="reader_deciders")
 
 
 def agreement(about: Scenario) -> None:

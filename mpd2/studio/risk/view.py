@@ -8,9 +8,11 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from mpd2.core.policy import decided_cases
 from mpd2.evaluation import regions
 from mpd2.evaluation.curves import MEAN_READER, RISK_SIGNALS, cases_in_stratum
 from mpd2.present.charts import risk as charts
+from mpd2.present.words.deciders import in_words
 from mpd2.studio.parts import widgets
 from mpd2.studio.parts.case_list import case_list
 from mpd2.studio.risk import texts
@@ -99,6 +101,9 @@ def _cases(about: Scenario, signal: str, strata: int, point: Mapping[Any, Any]) 
     inside = cases["case_id"].isin(cases_in_stratum(evidence.cohort, signal, strata, stratum))
     title = store.risk(about, signal, strata).set_index("method")["title"].loc[method].iloc[0]
     st.subheader(f"Stratum {stratum} of {strata}, {title}", anchor=False)
+    if method in evidence.outcomes:
+        part = evidence.outcomes[method].decisions.rows(inside.to_numpy())
+        st.markdown(in_words(decided_cases(part, evidence.cohort.rows(inside.to_numpy()))))
     case_list(cases[inside], key="risk_cases", alt_text=f"The cases of stratum {stratum} as {title} decides them")
 
 

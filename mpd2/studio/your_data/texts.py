@@ -71,7 +71,7 @@ DISTANCE = (
 )
 DECISIONS = (
     "Votes: how many of the run's models would do the same alone. Preference: how strongly they would rather ask a "
-    "reader than leave the case to the AI, 0 to 1. The answer is empty where the reader's answer is not in your table. "
+    "reader than keep the case, 0 to 1. The answer is empty where the reader's answer is not in your table. "
     "The CSV also holds every reader's share; in it, a text that a spreadsheet could take for a formula has a ' before "
     "it."
 )
@@ -129,7 +129,9 @@ def decision_columns(routers: int) -> dict[str, Any]:
     """How the table of decisions is shown."""
     return {
         "case_id": st.column_config.TextColumn("Case"),
-        "reader": "Decided by",
+        "reader": st.column_config.TextColumn(
+            "Decided by", help="The AI by its own word, the rule against it, or the reader asked first"
+        ),
         "label": st.column_config.NumberColumn("Answer", help="1 glaucoma, 0 not"),
         "votes": st.column_config.NumberColumn(f"Votes of {routers}"),
         "defer": st.column_config.ProgressColumn("Preference", min_value=0, max_value=1, format="%.2f"),

@@ -11,6 +11,8 @@ from typing import NamedTuple
 import altair as alt
 import pandas as pd
 
+from mpd2.core.policy import DECIDERS
+
 AltairChart = alt.Chart | alt.LayerChart | alt.FacetChart | alt.HConcatChart | alt.VConcatChart | alt.ConcatChart
 
 
@@ -23,9 +25,12 @@ class Mark(NamedTuple):
 
 AI = Mark("#E69F00", "square")
 READER = Mark("#0072B2", "triangle-up")
+RULE = Mark("#CC79A7", "diamond")  # the run's own rule against the AI, with nobody asked
 ROUTER = Mark("#009E73", "diamond")  # the active MPD² run
 OTHER = Mark("#7A7A7A", "circle")  # every other method
 ALARM = Mark("#D55E00", "cross")  # an error, a missed case
+
+DECIDER_MARKS = (AI, RULE, READER)  # in the order of `policy.DECIDERS`
 
 CATEGORIES = ("#009E73", "#0072B2", "#E69F00", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442", "#7A7A7A")
 """For cohorts and other kinds without a mark of their own, in this order."""
@@ -68,6 +73,11 @@ def mark_of(method: str, active: str) -> Mark:
     if method == active:
         return ROUTER
     return {"ai": AI, "mean-reader": READER}.get(method, OTHER)
+
+
+def decider_scale() -> alt.Scale:
+    """The colour of each who decides, the same in all charts."""
+    return alt.Scale(domain=list(DECIDERS), range=[mark.colour for mark in DECIDER_MARKS])
 
 
 def method_scales(methods: list[str], active: str) -> tuple[alt.Scale, alt.Scale]:

@@ -5,6 +5,7 @@ METHOD_ALT = (
     "into a probability of asking a reader and a share for each available reader. The final answer is the AI's or that "
     "reader's."
 )
+METHOD_NUMBERS = "With the active run's numbers on the slice: who decides, who is asked, what goes wrong"
 METHOD = """
 1. **An AI has already read the photograph.** It answers glaucoma or healthy, and says how sure it is. It is not
    retrained.

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 import mpd2
 from mpd2.core.cohort import STATE
-from mpd2.core.files import ROOT
+from mpd2.present.charts.kit.export import MIME, Kind, render
+from mpd2.present.documents.method_picture import PICTURE, with_numbers
 from mpd2.studio.about import checklists, reproduction, texts
 from mpd2.studio.parts import widgets
-from mpd2.studio.shell import glossary, link, store
+from mpd2.studio.shell import glossary, link, report_button, store
 from mpd2.studio.shell.scenario import Scenario
 
 
@@ -23,13 +25,32 @@ def draw(about: Scenario) -> None:
     PARTS[part][1](about)
 
 
-def method(_: Scenario) -> None:
+def method(about: Scenario) -> None:
     """The method in a picture, in words and in a formula."""
-    st.image(ROOT / "assets" / "method.svg", width="stretch", alt=texts.METHOD_ALT)
+    st.image(PICTURE, width="stretch", alt=texts.METHOD_ALT)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(texts.METHOD_NUMBERS, width="content")
+        for kind, mime in MIME.items():
+            st.download_button(
+                kind.upper(),
+                data=partial(_picture, about, kind),
+                file_name=f"{report_button.file_name(about)}-method.{kind}",
+                mime=mime,
+                icon=":material/image:",
+                key=f"method:{kind}",
+                on_click="ignore",
+                type="tertiary",
+            )
     st.markdown(texts.METHOD)
     with st.expander("As a formula", icon=":material/function:"):
         st.latex(texts.OBJECTIVE)
         st.caption(texts.OBJECTIVE_WORDS)
+
+
+def _picture(about: Scenario, kind: Kind) -> bytes:
+    """The method with the numbers of the active run on the slice."""
+    evidence = store.compared((about.run,), about)
+    return render(with_numbers(evidence, about.run, str(report_button.stamp(about))), kind)
 
 
 def words(_: Scenario) -> None:

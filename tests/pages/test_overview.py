@@ -182,6 +182,17 @@ def test_as_in_the_paper_is_at_the_papers_point_whatever_the_sidebar_says(open_p
     assert (table(page)["Method"] == "in the paper").any()
 
 
+def test_cohorts_are_followed_by_subgroups_and_calibration_has_a_tab(open_page):
+    page = open_page("overview", run="mpd2-plus", point="ai", units="rates", view="cohorts")
+    assert not page.exception
+    assert [heading.value for heading in page.subheader] == ["Subgroups, under the active run"]
+    assert page.segmented_control(key="subgroup_metric").value == "Sens"
+    page = open_page("overview", run="mpd2-plus", point="ai", units="rates", calibrated_reader="0")
+    assert not page.exception
+    assert page.session_state["view"] == "calibration"
+    assert any("with glaucoma" in chart.proto.spec for chart in page.get("vega_lite_chart"))
+
+
 def test_rates_are_five_numbers(overview):
     assert not overview.exception
     assert overview.markdown[0].value.startswith("**At the lowest total cost, ")

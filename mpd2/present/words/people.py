@@ -16,7 +16,7 @@ from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.planning.floors import OUT_OF_REACH, RATES, TOO_FEW, Choice, Floor
 from mpd2.study.claims import AI
 
-ALONE = "AI alone"
+ALONE, LESS_ALONE = "AI alone", "Less the AI alone"
 CHEAPEST = "the lowest total cost"
 WORTH_SAYING = 0.05  # of a person: fewer than that is nobody
 Row = Mapping[Hashable, Any]
@@ -122,7 +122,7 @@ def numbers(people: pd.DataFrame, run: str, currency: str = "", more: pd.DataFra
     if run != AI:
         rows, others = _by_quantity(people, run), _by_metric(more, run)
         apart = [_metric_difference(others[name], METRICS[name]) for name in metrics]
-        columns["Less the AI alone"] = [*(_difference(rows[name]) for name in shown), *apart]
+        columns[LESS_ALONE] = [*(_difference(rows[name]) for name in shown), *apart]
     return pd.DataFrame(columns)
 
 

@@ -19,7 +19,7 @@ from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.claims import AI
 
-FIRST, OTHERS = 190, 155  # pixels of the columns of numbers
+NAMES, NUMBERS, CHANGES = 180, 155, 175  # pixels of the columns: what it is, of each run, the difference
 ERRORS = {"missed": "missed", "alarm": "false alarms"}
 
 
@@ -54,11 +54,15 @@ def numbers(about: Scenario, told: Told) -> None:
     widgets.data_table(
         shown,
         key="people",
-        columns={str(name): st.column_config.Column(width=OTHERS if name else FIRST) for name in shown},
+        columns={str(name): st.column_config.Column(width=_width(str(name))) for name in shown},
         csv=rows,
         alt_text="Counts per 1,000 screened with intervals: the active run, the recalibrated AI and the AI alone",
     )
     st.caption(texts.PEOPLE)
+
+
+def _width(column: str) -> int:
+    return {"": NAMES, words.LESS_ALONE: CHANGES}.get(column, NUMBERS)
 
 
 def _picture(name: str, about: Scenario, programme: Programme, effort: str) -> None:

@@ -1,4 +1,4 @@
-"""The tabs of the Overview, each drawn when it is looked at: tables of methods, differences and trade-offs."""
+"""The tabs of the Overview, each drawn when it is looked at: tables of methods, subgroups, calibration, trade-offs."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from mpd2.evaluation.tables import ALL, COLLAPSE, RETAINED
 from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.present.charts import overview as charts
 from mpd2.present.words.side_by_side import NOTED, side_by_side, with_difference
+from mpd2.studio.overview import calibration, subgroups, texts
 from mpd2.studio.overview import store as reads
-from mpd2.studio.overview import texts
 from mpd2.studio.parts import method_table, widgets
 from mpd2.studio.shell import link, store
 from mpd2.studio.shell.scenario import Scenario
@@ -31,7 +31,10 @@ BESIDE = {"cohorts": ("Sens", "Spec", "Defer", "TotalCost"), "retention": RETAIN
 TABLES = {"paper": "overall"}  # tabs that show a table of another name
 EVERY_COHORT = "every"
 GAP = "Δ total"
-OPENED_BY = {"paired": "paired", "cost": "tradeoff", "tradeoff-published": "tradeoff", "methods-published": "paper"}
+OPENED_BY = {
+    "paired": "paired", "cost": "tradeoff", "tradeoff-published": "tradeoff", "methods-published": "paper",
+    "subgroup_metric": "cohorts", "calibrated_reader": "calibration",
+}  # fmt: skip
 """Tabs that a link opens by what it says of them; such links were made before there were these tabs."""
 
 
@@ -47,8 +50,13 @@ def draw(about: Scenario) -> None:
         tradeoffs(about)
     elif view == "paper":
         as_in_the_paper(about.as_fitted())
+    elif view == "calibration":
+        calibration.draw(about)
     else:
         methods(about, view)
+    if view == "cohorts":
+        st.subheader(texts.SUBGROUPS, anchor=False)
+        subgroups.draw(about)
 
 
 def _called(about: Scenario, view: str) -> str:

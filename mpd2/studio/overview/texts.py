@@ -6,7 +6,8 @@ UNITS = {"people": "Per 1,000 screened", "rates": "Rates"}
 VIEWS = {
     "overall": "All methods",
     "paper": "As in the paper",
-    "cohorts": "By cohort",
+    "cohorts": "By cohort and subgroup",
+    "calibration": "Calibration",
     "collapse": "Spread of readings",
     "retention": "Cases kept",
     "paired": "Differences",
@@ -14,6 +15,7 @@ VIEWS = {
 }
 """The tabs, by their key in the link."""
 
+SUBGROUPS = "Subgroups, under the active run"
 AT_FLOOR = "Methods at this {rate}"
 """What the first tab is called where a floor is set."""
 

@@ -5,7 +5,7 @@ All members of a run decide together, as they do at any operating point.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 
 import pandas as pd
@@ -20,18 +20,19 @@ from mpd2.core.text import listed
 from mpd2.evaluation.clinical.decision_curve import (
     MOVED,
     Strategy,
+    at_ratio,
     decision_curves,
     stretches,
     where_best,
     without_runs,
 )
-from mpd2.evaluation.clinical.winners import PEOPLE, cells, chosen_on, winners
+from mpd2.evaluation.clinical.winners import PEOPLE, cells, cheapest_on, one_of, winners
 from mpd2.methods.base import DecidesAnew
 from mpd2.methods.recalibrated import Recalibrated, RecalibratedScore
 from mpd2.methods.registry import NOT_DEPLOYABLE, continuations_of, method_of
 from mpd2.methods.simple import AiOnly, AlwaysDefer
 from mpd2.study.definition import PLUS_RUN, ROUTERS, STUDIO_RUN, Study
-from mpd2.study.operating import PolicyFor, exchange_rates, policy_at
+from mpd2.study.operating import PolicyFor, exchange_rates, recosted_policy
 from mpd2.study.sentences import Record, records
 from mpd2.study.tables import StudyTables
 
@@ -60,20 +61,22 @@ Deciding = Callable[[Cohort], Strategy]
 
 
 def strategy_of(
-    run: Run, title: str, errors: ErrorModel | None, own: PolicyFor, val: Cohort, cases: Cohort
+    run: Run, title: str, errors: ErrorModel, own: PolicyFor, val: Cohort, cases: Cohort, confident: float | None = None
 ) -> Strategy:
     """How a run decides some cases by any costs: anew if its method can, else recosted by the error rates it keeps.
 
-    `own` gives the policy the run was made for; what a saving is worth to it is read off on `val`.
+    `own` gives the policy the run was made for; what a saving is worth to it is read off on `val`. `confident`: as of
+    an operating point.
     """
     method = method_of(run, cases)
     if isinstance(method, DecidesAnew):
         anew = method.deciding(run, cases)
-        return Strategy(title, lambda costs: anew(OperatingPoint(costs)))
+        return Strategy(title, lambda costs: anew(OperatingPoint(costs, confident)))
     rates, policy, continuations = exchange_rates(run, own, val, errors), own(cases), continuations_of(run, cases)
+    predicted = errors.predict(cases)
 
     def recosted(costs: Costs) -> Decisions:
-        moved = policy_at(run, cases, OperatingPoint(costs, rates=rates), errors, policy)
+        moved = recosted_policy(policy, run, predicted, OperatingPoint(costs, confident, rates))
         return decided_together(moved, cases, run.rule, continuations)
 
     return Strategy(title, recosted)
@@ -90,11 +93,18 @@ def deployable(names: Sequence[str]) -> list[str]:
     return [name for name in names if name not in NOT_DEPLOYABLE]
 
 
-def rivals(runs: Mapping[str, Deciding], val: Cohort, cases: Cohort) -> dict[str, Strategy]:
-    """The strategies of the map: RIVALS that there are, and of all baselines the cheapest on val at each cost."""
-    on_val, judged = ({name: runs[name](part) for name in runs if name not in NO_BASELINES} for part in (val, cases))
-    best = {BASELINE: chosen_on("Best baseline", val, on_val, judged)} if judged else {}
-    return {name: runs[name](cases) for name in RIVALS if name in runs} | best
+def rivals(
+    runs: Mapping[str, Deciding], cases: Cohort, baseline: Callable[[Costs], str], besides: Sequence[str] = ()
+) -> dict[str, Strategy]:
+    """The strategies of the map: RIVALS that there are, others `besides`, and for all baselines one at each cost."""
+    judged = {name: runs[name](cases) for name in baselines(runs)}
+    best = {BASELINE: one_of("Best baseline", judged, baseline)} if judged else {}
+    return {name: runs[name](cases) for name in dict.fromkeys((*RIVALS, *besides)) if name in runs} | best
+
+
+def baselines(runs: Iterable[str]) -> list[str]:
+    """The runs that are neither ours nor the AI, recalibrated or not, nor readers alone."""
+    return [name for name in runs if name not in NO_BASELINES]
 
 
 def draw_up_curves(study: Study, weights: Floats) -> pd.DataFrame:
@@ -105,9 +115,19 @@ def draw_up_curves(study: Study, weights: Floats) -> pd.DataFrame:
 
 
 def draw_up_winners(study: Study, weights: Floats) -> pd.DataFrame:
-    """The table `winners`: RIVALS and the best baseline on the test cases."""
-    val, cases = (study.cohort.subset(split=split) for split in ("val", "test"))
-    return winners(cases, study.costs, rivals(_runs(study), val, cases), weights)
+    """The table `winners`: RIVALS and, of the baselines, the cheapest on val at each cost, on the test cases."""
+    (val, cases), runs = (study.cohort.subset(split=split) for split in ("val", "test")), _runs(study)
+    on_val = cheapest_on(val, {name: runs[name](val) for name in baselines(runs)})
+    return winners(cases, study.costs, rivals(runs, cases, on_val), weights)
+
+
+def drawn_up_baselines(rows: pd.DataFrame, costs: Costs) -> Callable[[Costs], str]:
+    """Which baseline the table `winners` has chosen at each cost of its grid."""
+    chosen = rows[rows["method"] == BASELINE]
+    names = {
+        at_ratio(costs, row["ratio"], row["fee"]): str(row["stands_for"]) for row in records(chosen, None).values()
+    }
+    return names.__getitem__
 
 
 def _runs(study: Study) -> dict[str, Deciding]:
@@ -144,30 +164,40 @@ def curve_words(tables: StudyTables) -> str:
 def best_words(rows: pd.DataFrame) -> str:
     """Which strategy has the largest net benefit at which ratios, and where beyond chance."""
     parts = [
-        f"{_range(row)} {row['title']} ({'beyond' if row['beyond_chance'] else 'within'} chance)"
+        f"{row['title']} at {span(row)} ({'beyond' if row['beyond_chance'] else 'within'} chance)"
         for row in records(where_best(rows), None).values()
     ]
     return (
         f"The largest net benefit of {rows['method'].nunique()} strategies, by how many false alarms a missed glaucoma "
-        f"weighs as much as: {'; '.join(parts)}."
+        f"weighs as much as: {listed(parts)}."
     )
 
 
 def gain_words(rows: pd.DataFrame, method: str) -> str:
     """Where a run is ahead of the reference beyond chance, and by how much; empty for the reference itself."""
-    own = rows[rows["method"] == method].sort_values("ratio")
-    reference = own["reference"].iloc[0]
-    if reference == method:
+    own, reference = rows[rows["method"] == method].sort_values("ratio"), rows["reference"].iloc[0]
+    if own.empty or reference == method:
         return ""
     titles = dict(zip(rows["method"], rows["title"], strict=True))
     ahead = own.assign(ahead=own["more_low"] > 0)
-    where = [_range(row) for row in records(stretches(ahead, ["ahead"]), None, ahead=True).values()]
+    where = [span(row) for row in records(stretches(ahead, ["ahead"]), None, ahead=True).values()]
+    weights = f"Where a missed glaucoma weighs as much as {listed(where)} false alarms," if where else "At no weight"
     shown = records(own[own["ratio"].isin(READ)], None).values()
     amounts = listed([f"{PEOPLE * row['more']:.1f} at {row['ratio']:g}" for row in shown])
     return (
-        f"{titles[method]} is ahead of {titles[reference]} beyond chance {listed(where) or 'nowhere'}; in glaucomas "
-        f"found per 1,000 people, with false alarms and fees taken off, it is worth {amounts} more."
+        f"{weights} {titles[method]} is ahead of {titles[reference]} beyond chance. In glaucomas found per 1,000 "
+        f"people, with false alarms and fees taken off, it is worth {amounts} more."
     )
+
+
+def span(row: Record) -> str:
+    """A stretch of ratios.
+
+    >>> span({"first": 1.25, "last": 8.0}), span({"first": 20.0, "last": 20.0})
+    ('1.25 to 8', '20')
+    """
+    first, last = (f"{row[end]:g}" for end in ("first", "last"))
+    return first if first == last else f"{first} to {last}"
 
 
 def winner_rows(tables: StudyTables) -> list[list[str]]:
@@ -187,7 +217,10 @@ def map_words(here: pd.DataFrame) -> str:
     """The same of `winners.cells`."""
     won = here.groupby("title")["beyond_chance"].agg(["size", "sum"]).sort_values("size", ascending=False)
     parts = [f"{title} in {row['size']} ({row['sum']} beyond chance)" for title, row in won.iterrows()]
-    return f"Of {len(here)} pairs of ratio and fees, the least total cost is that of {listed(parts)}."
+    return (
+        f"Of {len(here)} combinations of what a miss weighs and what readers are paid, the least total cost is that of "
+        f"{listed(parts)}."
+    )
 
 
 def _benefit(row: Record) -> str:
@@ -197,7 +230,3 @@ def _benefit(row: Record) -> str:
 
 def _winner(row: Record) -> str:
     return f"{row['title']} {'+' if row['beyond_chance'] else '≈'}{row['margin']:.0f}"
-
-
-def _range(row: Record) -> str:
-    return f"at {row['first']:g}" if row["first"] == row["last"] else f"from {row['first']:g} to {row['last']:g}"

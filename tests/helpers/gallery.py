@@ -264,6 +264,7 @@ WINNERS = pd.DataFrame([
         (50.0, 0.0, "mpd2-plus", 44.6, 3.0), (50.0, 1.0, "mpd2-plus", 5.7, 9.0), (50.0, 10.0, "ai", 0.6, 4.0))
 ])  # fmt: skip
 OWN_RATIO = 4 / 3
+MARKED = {"this table": OWN_RATIO, "this operating point": 14.2, "elsewhere": 77.0}
 
 
 def _losses(names: dict[str, str]) -> pd.DataFrame:
@@ -286,7 +287,7 @@ GALLERY: dict[str, Callable[[], Drawing]] = {
     "calibration.slopes": lambda: calibration.slopes(SLOPES),
     "deciders.who_decides": lambda: deciders.who_decides(DECIDED),
     "gain.split": lambda: gain.split(GAIN),
-    "decision_curve.curves": lambda: decision_curve.curves(DECISION_CURVE, ACTIVE, OWN_RATIO, NAMED),
+    "decision_curve.curves": lambda: decision_curve.curves(DECISION_CURVE, ACTIVE, MARKED, NAMED),
     "decision_curve.winners": lambda: decision_curve.winners(WINNERS, ACTIVE, OWN_RATIO),
     "map.region_mix": lambda: map_charts.region_mix(MIX),
     "map_print.for_paper": lambda: finished(for_paper(CASES, ["ai", "action"], ["c2"])),

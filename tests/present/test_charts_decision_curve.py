@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from charts import Picture, read
-from gallery import ACTIVE, DECISION_CURVE, GALLERY, NAMED, OWN_RATIO, STRATEGIES, WINNERS
+from gallery import ACTIVE, DECISION_CURVE, GALLERY, MARKED, NAMED, STRATEGIES, WINNERS
 
 from mpd2.present.charts.clinical import decision_curve as charts
 from mpd2.present.charts.kit.style import AI, OTHER, READER, ROUTER
@@ -82,12 +82,13 @@ def test_names_stand_beside_the_lines_in_their_order(curves: Picture) -> None:
     assert min(np.diff(places)) >= 12
 
 
-def test_the_tables_own_ratio_is_marked_if_it_is_on_the_axis(curves: Picture) -> None:
-    [rule] = curves.panel.of("rule")
-    assert across(curves, rule.x) == pytest.approx(OWN_RATIO, rel=1e-3)
-    assert "this table: 1.33" in [word.text for word in curves.panel.of("text")]
-    beyond = read(charts.curves(DECISION_CURVE, ACTIVE, float("inf"), NAMED))
-    assert not beyond.panel.of("rule")
+def test_ratios_are_marked_if_they_are_on_the_axis(curves: Picture) -> None:
+    inside = {name: ratio for name, ratio in MARKED.items() if ratio <= 50}
+    assert [across(curves, rule.x) for rule in curves.panel.of("rule")] == pytest.approx(
+        list(inside.values()), rel=1e-3
+    )
+    words = [word.text for word in curves.panel.of("text") if word.x < curves.panel.width - 1]
+    assert words == [f"{name}: {ratio:.3g}" for name, ratio in inside.items()]
 
 
 def test_axes_say_ratio_and_people(curves: Picture) -> None:

@@ -95,16 +95,26 @@ def test_curves_are_set_against_the_recalibrated_ai_where_there_is_one(
     assert set(without["reference"]) == {MOVED}
 
 
-def test_the_map_sets_ours_against_the_ai_readers_and_the_best_of_all_others(
-    runs: dict[str, study.Deciding], held_out: Cohort, val: Cohort
+def test_the_map_sets_ours_against_the_ai_readers_and_one_of_all_others(
+    runs: dict[str, study.Deciding], held_out: Cohort
 ) -> None:
-    rivals = study.rivals(runs, val, held_out)
+    rivals = study.rivals(runs, held_out, lambda _: BestReader.key)
     assert list(rivals) == ["ai", study.RECALIBRATED, study.ALWAYS, Plus.key, study.BASELINE]
     costs = held_out.manifest.default_costs()
     only = runs[BestReader.key](held_out).decide(costs)
     assert (rivals[study.BASELINE].decide(costs).label == only.label).all()
-    without = study.rivals({name: runs[name] for name in ("ai", Plus.key)}, val, held_out)
-    assert list(without) == ["ai", Plus.key]
+    few = study.rivals({name: runs[name] for name in ("ai", RecalibratedScore.key)}, held_out, lambda _: "",
+                       besides=[RecalibratedScore.key])  # fmt: skip
+    assert list(few) == ["ai", RecalibratedScore.key]
+
+
+def test_the_table_tells_which_baseline_was_chosen_at_each_cost() -> None:
+    rows, costs = tiny_tables()["winners"], few_cases().manifest.default_costs()
+    choose = study.drawn_up_baselines(rows, costs)
+    for ratio in grid(costs):
+        assert choose(at_ratio(costs, ratio, 2.0)) in ("mao", "keswani", "random-reader")
+    at = rows[(rows["method"] == study.BASELINE) & (rows["ratio"] == 5) & (rows["fee"] == 0.25)]
+    assert choose(at_ratio(costs, 5.0, 0.25)) == at["stands_for"].item()
 
 
 def test_tables_hold_every_deployable_run_and_every_cell() -> None:
@@ -141,26 +151,27 @@ CURVE = curve({
 
 def test_it_is_said_who_is_best_where_and_whether_beyond_chance() -> None:
     assert study.best_words(CURVE) == (
-        "The largest net benefit of 2 strategies, by how many false alarms a missed glaucoma weighs as much as: at 1 M "
-        "(beyond chance); at 2 M (within chance); at 5 M (beyond chance); at 10 R (beyond chance)."
+        "The largest net benefit of 2 strategies, by how many false alarms a missed glaucoma weighs as much as: M at 1 "
+        "(beyond chance), M at 2 (within chance), M at 5 (beyond chance) and R at 10 (beyond chance)."
     )
 
 
 def test_it_is_said_where_a_run_is_ahead_of_the_reference_and_by_how_much() -> None:
     assert study.gain_words(CURVE, "m") == (
-        "M is ahead of R beyond chance at 1 and at 5; in glaucomas found per 1,000 people, with false alarms and fees "
-        "taken off, it is worth 30.0 at 1, 5.0 at 2, 30.0 at 5 and -10.0 at 10 more."
+        "Where a missed glaucoma weighs as much as 1 and 5 false alarms, M is ahead of R beyond chance. In glaucomas "
+        "found per 1,000 people, with false alarms and fees taken off, it is worth 30.0 at 1, 5.0 at 2, 30.0 at 5 and "
+        "-10.0 at 10 more."
     )
-    assert study.gain_words(CURVE, "r") == ""
+    assert study.gain_words(CURVE, "r") == study.gain_words(CURVE, "oracle") == ""
     behind = CURVE.assign(more_low=-1.0)
-    assert "beyond chance nowhere;" in study.gain_words(behind, "m")
+    assert study.gain_words(behind, "m").startswith("At no weight M is ahead of R beyond chance.")
 
 
 def test_the_map_is_counted() -> None:
     here = pd.DataFrame({"title": ["A", "B", "A", "A"], "beyond_chance": [True, False, False, True]})
     assert study.map_words(here) == (
-        "Of 4 pairs of ratio and fees, the least total cost is that of A in 3 (2 beyond chance) and B in 1 (0 beyond "
-        "chance)."
+        "Of 4 combinations of what a miss weighs and what readers are paid, the least total cost is that of A in 3 (2 "
+        "beyond chance) and B in 1 (0 beyond chance)."
     )
 
 

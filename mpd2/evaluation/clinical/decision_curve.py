@@ -39,6 +39,7 @@ class Strategy:
 
     title: str  # as shown
     decide: Callable[[Costs], Decisions]  # [E, N], or [N]
+    stands_for: Callable[[Costs], str] | None = None  # which of several strategies it is by some costs, where it varies
 
 
 def at_ratio(costs: Costs, ratio: float, fee: float = 1.0) -> Costs:

@@ -7,7 +7,7 @@ reading as its fee over the cost of a false alarm.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import product
 
 import numpy as np
@@ -48,7 +48,7 @@ def winners(
 
     `ratios`: RATIOS and the one of the costs, unless others are given. Columns: ratio, fee (times the table's), method,
     title, value, low, high, more (than the cheapest strategy of the cell, on the same resamples), more_low, more_high,
-    winner, n.
+    winner, stands_for (which of several strategies it is here, else empty), n.
     """
     parts = [
         _cell(cohort, at_ratio(costs, ratio, fee), strategies, weights).assign(ratio=ratio, fee=fee)
@@ -77,14 +77,19 @@ def cells(rows: pd.DataFrame) -> pd.DataFrame:
     return first[["ratio", "fee", "method", "title", "value"]].assign(**beside, beyond_chance=sure)
 
 
-def chosen_on(title: str, val: Cohort, on_val: Mapping[str, Strategy], judged: Mapping[str, Strategy]) -> Strategy:
-    """The best of several strategies, which one by its total cost on val: `judged` are the same on the cases judged."""
+def cheapest_on(val: Cohort, strategies: Mapping[str, Strategy]) -> Callable[[Costs], str]:
+    """Which of several strategies has the least total cost on val, by any costs."""
 
-    def decide(costs: Costs) -> Decisions:
-        total = {name: float(_costs(val, strategy.decide(costs), costs).mean()) for name, strategy in on_val.items()}
-        return judged[min(total, key=total.__getitem__)].decide(costs)
+    def choose(costs: Costs) -> str:
+        total = {name: float(_costs(val, each.decide(costs), costs).mean()) for name, each in strategies.items()}
+        return min(total, key=total.__getitem__)
 
-    return Strategy(title, decide)
+    return choose
+
+
+def one_of(title: str, strategies: Mapping[str, Strategy], choose: Callable[[Costs], str]) -> Strategy:
+    """One strategy that by any costs is whichever of several is chosen for them."""
+    return Strategy(title, lambda costs: strategies[choose(costs)].decide(costs), choose)
 
 
 def _cell(cohort: Cohort, costs: Costs, strategies: Mapping[str, Strategy], weights: Floats) -> pd.DataFrame:
@@ -93,10 +98,11 @@ def _cell(cohort: Cohort, costs: Costs, strategies: Mapping[str, Strategy], weig
     value, samples = cost.mean(-1), weights @ cost.T / len(cohort)  # [S], [R, S]
     first = int(value.argmin())
     (low, high), (more_low, more_high) = percentiles(samples), percentiles(samples - samples[:, [first]])
+    stands_for = [each.stands_for(costs) if each.stands_for else "" for each in strategies.values()]
     return pd.DataFrame({
-        "method": list(strategies), "title": [strategy.title for strategy in strategies.values()], "value": value,
+        "method": list(strategies), "title": [each.title for each in strategies.values()], "value": value,
         "low": low, "high": high, "more": value - value[first], "more_low": more_low, "more_high": more_high,
-        "winner": np.arange(len(value)) == first,
+        "winner": np.arange(len(value)) == first, "stands_for": stands_for,
     })  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.policy import Decisions
 from mpd2.evaluation.clinical.decision_curve import ALL, MOVED, NONE, Strategy, at_ratio, decision_curves, without_runs
-from mpd2.evaluation.clinical.winners import cells, chosen_on, winners
+from mpd2.evaluation.clinical.winners import cells, cheapest_on, one_of, winners
 from mpd2.evaluation.intervals import resample_weights
 from mpd2.evaluation.metrics import evaluate
 
@@ -74,11 +74,16 @@ def test_cells_at_the_tables_fees_rank_as_the_decision_curve(held_out: Cohort, r
 
 def test_the_best_of_several_is_chosen_on_val_and_never_on_the_cases_judged(held_out: Cohort, val: Cohort) -> None:
     plain, costs = without_runs(held_out), held_out.manifest.default_costs()
-    best = chosen_on("Best", val, {name: without_runs(val)[name] for name in (ALL, NONE)}, plain)
+    on_val = {name: without_runs(val)[name] for name in (ALL, NONE)}
+    best = one_of("Best", plain, cheapest_on(val, on_val))
     assert (best.decide(at_ratio(costs, 1.0)).label == 0).all()
     assert (best.decide(at_ratio(costs, 50.0)).label == 1).all()
-    swapped = {ALL: without_runs(val)[NONE], NONE: without_runs(val)[ALL]}
-    assert (chosen_on("Best", val, swapped, plain).decide(at_ratio(costs, 50.0)).label == 0).all()
+    swapped = one_of("Best", plain, cheapest_on(val, {ALL: on_val[NONE], NONE: on_val[ALL]}))
+    assert (swapped.decide(at_ratio(costs, 50.0)).label == 0).all()
+    rows = winners(held_out, costs, {"best": best, MOVED: plain[MOVED]}, resample_weights(held_out, 20), **GRID)
+    chosen = rows[rows["method"] == "best"].set_index(["ratio", "fee"])["stands_for"]
+    assert (chosen.loc[(1.0, 1.0)], chosen.loc[(50.0, 1.0)]) == (NONE, ALL)
+    assert set(rows.loc[rows["method"] == MOVED, "stands_for"]) == {""}
 
 
 def test_a_lone_case_of_difference_is_not_beyond_chance(held_out: Cohort) -> None:

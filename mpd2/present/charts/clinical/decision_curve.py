@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import altair as alt
 import pandas as pd
 
@@ -17,6 +19,7 @@ HEIGHT = 380
 LABEL_GAP = 0.058  # of the chart's height, below which two labels touch
 TICKS = (1, 2, 5, 10, 20, 50)
 DEEPEST = 0.5  # of the top, how far below 0 a curve is followed: to call everybody glaucoma begins far deeper
+MARK_GAP = 14  # pixels from one name of a marked ratio to the next
 SAME = 1e-3  # between two ratios that are one
 BENEFIT = "net benefit per 1,000 people"
 TINT = 0.62  # how far a cell within chance is on its way to white
@@ -44,10 +47,10 @@ def mark(method: str, active: str) -> Mark:
 
 
 @drawn_once
-def curves(rows: pd.DataFrame, active: str, own: float, named: list[str]) -> AltairChart:
+def curves(rows: pd.DataFrame, active: str, marked: Mapping[str, float], named: list[str]) -> AltairChart:
     """Net benefit of every strategy, those `named` with their names beside the line and all others in thin grey.
 
-    `rows`: `decision_curve.decision_curves`; `own`: the ratio of the table's own costs.
+    `rows`: `decision_curve.decision_curves`; `marked`: ratios at which a line with its name stands.
     """
     rows = _per_thousand(rows)
     first, top = rows["method"].isin(named), float(rows["high"].max())
@@ -80,7 +83,7 @@ def curves(rows: pd.DataFrame, active: str, own: float, named: list[str]) -> Alt
         thin.encode(x=across, y=height, detail="method:N", tooltip=tooltip),
         base.transform_filter(alt.FieldOneOfPredicate("method", [active, *BANDS]))
         .mark_area(opacity=0.12).encode(y=alt.Y("low:Q", title=BENEFIT), y2="high:Q"),
-        *_own_ratio(own, rows, top),
+        *_marked(marked, rows, top),
         base.mark_line(strokeWidth=2).encode(
             y=height, strokeDash=alt.StrokeDash("method:N", scale=dashes, legend=None), tooltip=tooltip),
         base.mark_point(filled=True, size=30, opacity=1).encode(y=height, shape=shape, tooltip=tooltip),
@@ -96,15 +99,19 @@ def labels(rows: pd.DataFrame, bottom: float, top: float) -> pd.DataFrame:
     return last.assign(place=bottom + spread(last["value"].to_numpy(float) - bottom, LABEL_GAP * high, high))
 
 
-def _own_ratio(own: float, rows: pd.DataFrame, top: float) -> list[alt.Chart]:
-    """A line at the ratio of the table's own costs, with its name, if that is within the curve."""
-    if not rows["ratio"].min() <= own <= rows["ratio"].max():
-        return []
-    at = alt.Chart(pd.DataFrame({"ratio": [own], "words": [f"this table: {own:.3g}"], "top": [top]}))
-    return [
-        at.mark_rule(strokeDash=[4, 4], color=INK).encode(x="ratio:Q"),
-        at.mark_text(align="left", dx=5, dy=6, fontSize=11).encode(x="ratio:Q", y="top:Q", text="words:N"),
-    ]
+def _marked(marked: Mapping[str, float], rows: pd.DataFrame, top: float) -> list[alt.Chart]:
+    """An upright line with its name at each ratio that is within the curve, one name below the other."""
+    inside = {name: at for name, at in marked.items() if rows["ratio"].min() <= at <= rows["ratio"].max()}
+    layers = []
+    for place, (name, at) in enumerate(inside.items()):
+        here = alt.Chart(pd.DataFrame({"ratio": [at], "words": [f"{name}: {at:.3g}"], "top": [top]}))
+        layers += [
+            here.mark_rule(strokeDash=[4, 4], color=INK).encode(x="ratio:Q"),
+            here.mark_text(align="left", dx=5, dy=6 + MARK_GAP * place, fontSize=11).encode(
+                x="ratio:Q", y="top:Q", text="words:N"
+            ),
+        ]
+    return layers
 
 
 @drawn_once

@@ -11,7 +11,9 @@ import pytest
 from scipy.special import logit
 from streamlit.testing.v1 import AppTest
 
+from mpd2.evaluation import explain
 from mpd2.planning.day import DaySetting
+from mpd2.planning.floors import Floor
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.case import store as case_store
 from mpd2.studio.shell import store
@@ -147,10 +149,74 @@ def test_the_filter_is_in_the_link(open_page: OpenPage) -> None:
     assert page.query_params["decided_by"] == "ai"
 
 
+def test_a_preset_search_narrows_the_worklist_to_its_count_and_is_in_the_link(open_page: OpenPage) -> None:
+    about = Scenario(run="mpd2-plus")
+    counts = {key: int(rows.sum()) for key, rows in case_store.found(about).items()}
+    assert all(counts[key] for key in ("confident", "overruled", "missed", "dearest"))
+    page = open_page("case", run="mpd2-plus")
+    assert [label.rpartition(" (")[2] for label in page.selectbox(key="search").options] == [
+        f"{count})" for count in counts.values()
+    ]
+    page = page.selectbox(key="search").select("overruled").run()
+    assert f"1 of {counts['overruled']}" in texts(page)
+    assert page.query_params["search"] == "overruled"
+    shown = texts(open_page("case", run="mpd2-plus", search="overruled"))
+    assert f"1 of {counts['overruled']}" in shown
+    assert "against the AI's answer" in shown
+    assert "The recalibrated rule decides against the AI, with nobody asked" in shown
+
+
+@pytest.mark.parametrize(
+    ("who", "told"), [("ai", "The AI's own word decides"), ("rule", "rule decides against the AI")]
+)
+def test_the_rule_against_the_ai_is_a_decider_of_its_own(open_page: OpenPage, who: str, told: str) -> None:
+    page = open_page("case", run="mpd2-plus", decided_by=[who])
+    assert told in texts(page)
+    rows = case_store.listing(Scenario(run="mpd2-plus"))
+    kept = rows[rows["action"] == "ai"]
+    against = kept["ai_answer"] != kept["answer"]
+    assert len(page.selectbox(key="case").options) == (against if who == "rule" else ~against).sum()
+    open_tab(page, "Worklist")
+    assert set(page.dataframe[-1].value["reader"]) == {{"ai": "AI", "rule": "rule"}[who]}
+
+
+@pytest.mark.parametrize("run", ["mpd2-plus", "studio", "recalibrated"])
+def test_the_page_follows_the_operating_point(open_page: OpenPage, run: str) -> None:
+    """What is said of a case is decided, weighed and explained by the costs of the point."""
+    cheap, safe = Scenario(run=run), Scenario(run=run, floor=Floor(level=0.97))
+    weights = [store.point(run, about).costs.false_negative for about in (cheap, safe)]
+    assert weights[1] > weights[0]
+    before, after = (case_store.listing(about).set_index("case_id") for about in (cheap, safe))
+    moved = after.index[(before["action"] != after["action"]) | (before["answer"] != after["answer"])]
+    assert len(moved) > 10
+    case_id = str(moved[0])
+    facts, again = case_store.facts(safe, case_id), case_store.of_case(safe, case_store.facts(safe, case_id).case)
+    assert facts.chosen["action"] == again.chosen["action"] == after.loc[case_id, "action"]
+    assert facts.expected.cost == pytest.approx(again.expected.cost)
+    assert facts.costs.false_negative == weights[1]
+    page = open_page("case", run=run, case=case_id, point="own", floor="97")
+    for tab in [tab.label for tab in page.tabs]:
+        assert not open_tab(page, tab).exception
+    first = facts.chosen["who"] if facts.sent else "Keep it"
+    assert any(first in header.value for header in page.subheader)
+
+
+def test_at_another_point_the_reasons_still_add_up_and_a_flip_flips(open_page: OpenPage) -> None:
+    safe = Scenario(run="mpd2-plus", floor=Floor(level=0.97))
+    facts = case_store.facts(safe, OTHER)
+    asking = case_store.reasons(safe, OTHER)["asking"]
+    assert asking.total == pytest.approx(facts.expected.cost[0, 0] - facts.expected.cost[0, 1:].min(), abs=1e-9)
+    for flip in case_store.flips(safe, OTHER).itertuples():
+        state = explain.changed(facts.case.state[0], {flip.variable: flip.flips_at})
+        then = case_store.of_case(safe, explain.copies_with(facts.case, state[None]))
+        assert then.sent == (facts.sent != flip.crosses)
+        assert flip.then.startswith("sent" if then.sent else "kept")
+
+
 def test_a_filter_that_nothing_fits_leaves_no_case_on_screen(page: AppTest) -> None:
     page = page.selectbox(key="run").select("always-defer").run()
     page = page.multiselect(key="decided_by").select("ai").run()
-    assert "No case fits the filter" in texts(page)
+    assert "No case fits the search and the filter" in texts(page)
     assert f"Case {SENT}, REFUGE, test" not in texts(page)
 
 

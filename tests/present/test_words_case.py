@@ -99,3 +99,18 @@ def test_a_run_that_prefers_a_dearer_reader_is_told_to() -> None:
 def test_without_another_reader_nobody_is_weighed_and_a_kept_case_has_no_reader_to_tell_of() -> None:
     assert "no other reader can be asked" in words.why_this_reader(READERS.assign(runner_up=False))
     assert words.why_this_reader(READERS.assign(chosen=[True, False, False])) == ""
+
+
+def test_who_decided_is_told_with_both_probabilities_where_the_ai_is_overruled(train: Cohort) -> None:
+    case, costs = edited(train, logit_0=-1.0, logit_1=1.0), train.manifest.default_costs()  # the AI says glaucoma
+    names = [reader.name for reader in train.manifest.readers]
+
+    def told(readers: list[int], label: int) -> str:
+        return words.who_decided(case, Decisions(np.array([readers]), np.array([label])), 0.12, costs)
+
+    assert told([NOBODY], 1).startswith("The AI's own word decides, with nobody asked: its probability of glaucoma is")
+    against = told([NOBODY], 0)
+    assert "The recalibrated rule decides against the AI, with nobody asked" in against
+    assert "at 0.12, the AI at 0.88, and the rule calls glaucoma from 0.43 on" in against
+    assert told([0, NOBODY], 0) == f"A reader decides: {names[0]}."
+    assert told([0, 2], 1) == f"Readers decide: {names[0]} and {names[2]}."

@@ -7,8 +7,9 @@ import pandas as pd
 
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import ANSWERS, Cohort
-from mpd2.core.policy import Decisions
-from mpd2.core.text import chance, decimal, of_100, percent
+from mpd2.core.costs import Costs
+from mpd2.core.policy import AI, NOBODY, READER, Decisions, deciders
+from mpd2.core.text import chance, decimal, listed, of_100, percent
 from mpd2.training.anatomy import structural_risk
 
 SURE, FAIR = 0.9, 0.7  # least probability the AI gives its own answer
@@ -37,6 +38,24 @@ def headline(case: Cohort, actions: pd.DataFrame, decisions: Decisions) -> str:
         return f"Ask {chosen['who']}"
     label = int(decisions.label[0])
     return f"Keep it: {ANSWERS[label]}" + ("" if label == case.ai_label[0] else ", against the AI's answer")
+
+
+def who_decided(case: Cohort, decisions: Decisions, glaucoma: float, costs: Costs) -> str:
+    """Whose word the final answer of a case, [1], is; `glaucoma` is P(glaucoma) by the model that decides.
+
+    The rule labels a case nobody is asked about by the error that is expected to cost less.
+    """
+    who, ai = deciders(decisions, case)[0], chance(float(case.ai_probability[0]))
+    if who == READER:
+        names = [case.manifest.readers[reader].name for reader in decisions.consulted[0] if reader != NOBODY]
+        return f"{'A reader decides' if len(names) == 1 else 'Readers decide'}: {listed(names)}."
+    if who == AI:
+        return f"The AI's own word decides, with nobody asked: its probability of glaucoma is {ai}."
+    threshold = chance(costs.false_positive / (costs.false_positive + costs.false_negative))
+    return (
+        "The recalibrated rule decides against the AI, with nobody asked: it puts the probability of glaucoma at "
+        f"{chance(glaucoma)}, the AI at {ai}, and the rule calls glaucoma from {threshold} on."
+    )
 
 
 def why_this_reader(actions: pd.DataFrame) -> str:

@@ -27,7 +27,7 @@ STOPS = {
 
 def chain(facts: Facts, method: AsksOn) -> None:
     """From how common glaucoma is to the final answer, each step with its expected cost."""
-    steps = method.steps(facts.run, facts.case, store.costs())
+    steps = method.steps(facts.run, facts.case, facts.costs)
     stop = _thresholds().stops(facts.case)["stop"].iloc[0]
     if stop:
         st.warning(STOPS[stop], icon=":material/do_not_disturb_on:")

@@ -6,6 +6,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from mpd2.core.arrays import Bools
+from mpd2.evaluation.clinical.searches import MEANINGS, SEARCHES
 from mpd2.planning.worklist import ORDERS, ordered
 from mpd2.present.documents.worklist_files import clinic_table
 from mpd2.studio.case import store as case_store
@@ -13,16 +15,18 @@ from mpd2.studio.parts import widgets
 from mpd2.studio.shell import frame, link, store
 from mpd2.studio.shell.scenario import SHOWN_SPLITS, Scenario
 
-CASE, PIN, ORDER, WHO, FINAL = "case", "pin", "order", "decided_by", "final_answer"
+CASE, PIN, ORDER, WHO, FINAL, SEARCH = "case", "pin", "order", "decided_by", "final_answer", "search"
 """Keys of the session and names in the URL."""
 
 TABLE, NARROWED = "worklist", "case_narrowed"
-ANY = "any"
+ANY, EVERYTHING = "any", "all"
+RULE = "rule"  # the decider who has no action of its own
 FINALS = {ANY: "Any", case_store.RIGHT: "Right", case_store.WRONG: "Wrong"}
 HELP = {
     CASE: "Type an id, or walk through the worklist with the arrows.",
     ORDER: "Most costly: largest expected cost of what the run does. Closest call: nearest to being decided the other "
     "way. Most disagreement: fewest of the run's models agree on who decides.",
+    SEARCH: f"{'; '.join(f'{SEARCHES[key]}: {means}' for key, means in MEANINGS.items())}.",
     WHO: "None chosen means all.",
     FINAL: "Whether the final answer is the true one. A clinic learns this only later.",
     PIN: "A second case to compare this one with.",
@@ -33,6 +37,7 @@ def choose_case(about: Scenario) -> tuple[pd.DataFrame, str]:
     """The bar above the page: the worklist in its order and the case to show, or a stop that says why there is none."""
     everything = case_store.listing(about)
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        searched = everything[_search(about)]
         order = link.one(
             st.selectbox,
             "Worklist",
@@ -43,7 +48,7 @@ def choose_case(about: Scenario) -> tuple[pd.DataFrame, str]:
             help=HELP[ORDER],
             width=200,
         )
-        rows = ordered(_filtered(everything), order)
+        rows = ordered(_filtered(searched), order)
         ids = rows["case_id"].tolist()
         _leave_what_is_filtered(ids)
         asked_for = st.session_state.get(CASE) or st.query_params.get(CASE)
@@ -60,7 +65,10 @@ def choose_case(about: Scenario) -> tuple[pd.DataFrame, str]:
         position = ids.index(case_id) if case_id in ids else None
         _arrows(ids, position)
     if case_id is None:
-        st.info("No case fits the filter. Loosen it, or type the id of a case.", icon=":material/filter_alt_off:")
+        st.info(
+            "No case fits the search and the filter. Loosen them, or type the id of a case.",
+            icon=":material/filter_alt_off:",
+        )
         st.stop()
     if case_id not in set(everything["case_id"]):
         _outside(case_id, about)
@@ -77,9 +85,30 @@ def choose_pinned(about: Scenario, case_id: str) -> str | None:
     return str(other) if other in ids and other != case_id else None
 
 
+def _search(about: Scenario) -> Bools:
+    """The cases that the chosen preset search finds, [N]; each search with how many those are."""
+    found = case_store.found(about)
+    names = {key: f"{name} ({found[key].sum()})" for key, name in SEARCHES.items()}
+    chosen = link.one(
+        st.selectbox,
+        "Show",
+        list(SEARCHES),
+        key=SEARCH,
+        default=EVERYTHING,
+        format_func=names.__getitem__,
+        persist_state="session",
+        on_change=_narrow,
+        help=HELP[SEARCH],
+        width=260,
+    )
+    return found[chosen]
+
+
 def _filtered(rows: pd.DataFrame) -> pd.DataFrame:
     """The worklist without what is filtered away."""
-    names = {"ai": "AI"} | {reader.column: reader.name for reader in store.cohort().manifest.readers}
+    names = {"ai": "AI's own word", RULE: "Rule against the AI"} | {
+        reader.column: reader.name for reader in store.cohort().manifest.readers
+    }
     parts = _chosen(WHO, list(names)) + _chosen(FINAL, [case_store.RIGHT, case_store.WRONG])
     with st.popover(
         f"Filter ({parts})" if parts else "Filter",
@@ -110,7 +139,8 @@ def _filtered(rows: pd.DataFrame) -> pd.DataFrame:
             help=HELP[FINAL],
         )
         st.button("Clear the filter", on_click=_clear, disabled=not parts, width="stretch")
-    return rows[rows["action"].isin(who or names) & ((rows["final"] == final) | (final == ANY))]
+    decided = rows["action"].mask(rows["decided_by"] == RULE, RULE)
+    return rows[decided.isin(who or names) & ((rows["final"] == final) | (final == ANY))]
 
 
 def _chosen(key: str, options: list[str]) -> int:
@@ -227,7 +257,7 @@ def _widen(split: str) -> None:
 _COLUMNS = {
     "case_id": st.column_config.TextColumn("Case"),
     "cohort": st.column_config.TextColumn("Cohort"),
-    "reader": st.column_config.TextColumn("Decided by"),
+    "reader": st.column_config.TextColumn("Decided by", help="Rule: against the AI, with nobody asked"),
     "votes": st.column_config.NumberColumn("Agree", help="Models of the run that would do the same alone"),
     "expected_cost": st.column_config.NumberColumn("Expected cost", format="%.2f", help="Of what the run does"),
     "kept_cost": st.column_config.NumberColumn("If kept", format="%.2f", help="Expected cost if nobody is asked"),

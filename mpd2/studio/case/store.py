@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from mpd2.core.arrays import Floats
+from mpd2.core.arrays import Bools, Floats
 from mpd2.core.cache import cached
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
@@ -21,8 +21,9 @@ from mpd2.core.errors import UserError
 from mpd2.core.policy import Continuations, Decisions, Policy, mean_policy
 from mpd2.core.runs import Run
 from mpd2.evaluation import explain
-from mpd2.methods.base import AsksOn, ExpectsCosts, Explains, Ground, HasPosterior, SeesInputs
-from mpd2.methods.registry import NOT_DEPLOYABLE, continuations_of, expectations_of, method_of, policy_of
+from mpd2.evaluation.clinical.searches import searches
+from mpd2.methods.base import AsksOn, DecidesAnew, ExpectsCosts, Explains, Ground, HasPosterior, SeesInputs
+from mpd2.methods.registry import NOT_DEPLOYABLE, method_of
 from mpd2.planning import worklist
 from mpd2.planning.day import DaySetting
 from mpd2.planning.ranked_cases import rank_cases
@@ -38,13 +39,14 @@ RIGHT, WRONG, NOT_KNOWN = "right", "wrong", "not known"
 
 @dataclass(frozen=True, eq=False)
 class Facts:
-    """One case, what the active run does with it, and why."""
+    """One case, what the active run does with it at the operating point, and why."""
 
-    run: Run
+    run: Run  # as it decides at the point
     title: str  # of the run
     case: Cohort  # one row
     policy: Policy  # [E, 1]
     expected: Expectations  # of the one case
+    costs: Costs  # by which it is decided
     actions: pd.DataFrame  # as `explain.actions_frame`
     decisions: Decisions  # [1] who is asked, and the final answer
     reason: str
@@ -126,7 +128,7 @@ def listing(about: Scenario) -> pd.DataFrame:
     Besides the columns of `worklist`: votes, members, defer (d), margin (log-odds by which a case is sent) and final
     (whether the final answer is right).
     """
-    usual = DaySetting(costs())
+    usual = DaySetting(store.cohort().manifest.default_costs())
     day = budget_store.day(about, usual)
     policy = _policy(about)
     truth = day.ranked.cohort.truth
@@ -140,9 +142,18 @@ def listing(about: Scenario) -> pd.DataFrame:
     )
 
 
-def costs() -> Costs:
-    """What errors and readings cost."""
-    return store.cohort().manifest.default_costs()
+@cached
+def found(about: Scenario) -> dict[str, Bools]:
+    """Which cases of the slice each preset search finds, [N], in the table's order."""
+    usual = store.cohort().manifest.default_costs()
+    return searches(about.slice(store.cohort()), budget_store.day(about, DaySetting(usual)).decisions, usual)
+
+
+def deciding(about: Scenario) -> Run:
+    """The active run as it decides at the operating point; one that is recosted is as it was made."""
+    run = store.run(about.run)
+    method = method_of(run)
+    return method.at(run, store.point(about.run, about)) if isinstance(method, DecidesAnew) else run
 
 
 def facts(about: Scenario, case_id: str) -> Facts:
@@ -151,15 +162,13 @@ def facts(about: Scenario, case_id: str) -> Facts:
     row = np.flatnonzero(cases.ids == case_id)
     own = Policy(policy.defer[:, row], policy.allocation[:, row], policy.available[row])
     goes_on = None if outcome.continuations is None else outcome.continuations.rows(row)
-    return _facts(about.run, cases.rows(row), own, goes_on, budget_store.expected(about, (), costs()).rows(row))
+    expected = budget_store.expected(about, (), store.point(about.run, about).costs)
+    return _facts(about, cases.rows(row), own, goes_on, expected.rows(row))
 
 
 def of_case(about: Scenario, case: Cohort) -> Facts:
     """Any one case, real or not; the run is asked anew."""
-    expected = expectations_of(store.run(about.run), case, costs(), store.error_model(about.run))
-    if expected is None:
-        raise UserError(f"run {about.run}: it keeps no error rates; make the run anew")
-    return _facts(about.run, case, *applied(about, case), expected)
+    return _facts(about, case, *_applied(about)(case), store.expectations(about.run, about, case))
 
 
 def place(about: Scenario, case_id: str) -> tuple[int, int]:
@@ -181,10 +190,10 @@ class Reason:
 @st.spinner("Taking the decision apart …")
 def reasons(about: Scenario, case_id: str) -> dict[Ground, Reason]:
     """What each input adds to every number the case is decided by; none where nothing is to be decided."""
-    run, case = store.run(about.run), _case(case_id)
+    run, case = deciding(about), _case(case_id)
     method, inputs = method_of(run), inputs_of(run)
     own = partial(method.grounds, run) if isinstance(method, Explains) else None
-    grounds = own or explain.sending(partial(applied, about), run.rule)
+    grounds = own or explain.sending(_applied(about), run.rule)
     found = explain.attribute(grounds, inputs, case, train()) if inputs else {}
     return {
         ground: Reason(explain.attribution_frame(part, case), float(part.base.mean()), float(part.total.mean()))
@@ -196,14 +205,14 @@ def reasons(about: Scenario, case_id: str) -> dict[Ground, Reason]:
 @st.spinner("Looking for changes that would turn the decision …")
 def flips(about: Scenario, case_id: str) -> pd.DataFrame:
     """The smallest changes of one input that change what is done."""
-    return explain.flips(partial(applied, about), store.run(about.run).rule, _case(case_id), train())
+    return explain.flips(_applied(about), store.run(about.run).rule, _case(case_id), train())
 
 
 @cached
 def stand_ins(about: Scenario, case_id: str) -> list[str]:
     """Who is asked, then who if that one is away, and so on."""
     names = ["AI", *(reader.name for reader in store.cohort().manifest.readers)]
-    order = explain.stand_ins(partial(applied, about), store.run(about.run).rule, _case(case_id))
+    order = explain.stand_ins(_applied(about), store.run(about.run).rule, _case(case_id))
     return [names[action] for action in order]
 
 
@@ -211,29 +220,29 @@ def stand_ins(about: Scenario, case_id: str) -> list[str]:
 def similar(about: Scenario, case_id: str) -> pd.DataFrame:
     """The training cases most like this one."""
     rule = store.run(about.run).rule
-    return explain.similar_cases(partial(applied, about), rule, _case(case_id), train(), NEIGHBOURS)
+    return explain.similar_cases(_applied(about), rule, _case(case_id), train(), NEIGHBOURS)
 
 
-def applied(about: Scenario, cases: Cohort) -> tuple[Policy, Continuations | None]:
-    """What the active run makes of any cases, [E, N]; it is asked anew."""
-    run = store.run(about.run)
-    return policy_of(run, cases), continuations_of(run, cases)
+def _applied(about: Scenario) -> explain.Applied:
+    """The active run at the operating point, to be asked about any cases."""
+    return partial(store.applied, about.run, about)
 
 
 def _facts(
-    run_name: str, case: Cohort, policy: Policy, continuations: Continuations | None, expected: Expectations
+    about: Scenario, case: Cohort, policy: Policy, continuations: Continuations | None, expected: Expectations
 ) -> Facts:
-    run = store.run(run_name)
+    run, costs = deciding(about), store.point(about.run, about).costs
     together = None if continuations is None else continuations.together()
     ranked = rank_cases(mean_policy(policy), case, run.rule, np.ones(case.readers, bool), together)
     plan = ranked.plan(Limits())
     return Facts(
         run=run,
-        title=store.run_title(run_name),
+        title=store.run_title(about.run),
         case=case,
         policy=policy,
         expected=expected,
-        actions=explain.actions_frame(policy, case, run.rule, expected, costs()),
+        costs=costs,
+        actions=explain.actions_frame(policy, case, run.rule, expected, costs),
         decisions=plan.decisions(case, together),
         reason=worklist.reasons(ranked, plan.action, expected)[0],
     )

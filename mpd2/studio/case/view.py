@@ -15,7 +15,8 @@ from mpd2.studio.case.store import Facts
 from mpd2.studio.parts import widgets
 
 EXPECTED_COST = (
-    "The chance of a missed glaucoma and of a false alarm, each times its cost, plus the fees of whoever is asked. "
+    "The chance of a missed glaucoma times {miss}, that of a false alarm times {alarm}, as this run decides at the "
+    "operating point, plus the fees of whoever is asked. "
 )
 FROM_THE_RUN = "All of it comes from the run's own model, the one that decides."
 FROM_THE_POSTERIOR = (
@@ -27,7 +28,8 @@ FROM_ERROR_RATES = "The chances are error rates of the AI and every reader, lear
 def decision(facts: Facts) -> None:
     """What is done, how many models agree, what it is expected to cost, and the final answer."""
     chosen, ai_cost = facts.chosen, float(facts.actions["expected_cost"].iloc[0])
-    helped = EXPECTED_COST + _source(facts)
+    weights = {"miss": decimal(facts.costs.false_negative, 2), "alarm": decimal(facts.costs.false_positive, 2)}
+    helped = EXPECTED_COST.format(**weights) + _source(facts)
     with st.container(border=True):
         st.subheader(words.headline(facts.case, facts.actions, facts.decisions), anchor=False)
         st.caption(f"{facts.title}: {words.agreement(int(chosen['votes']), facts.members)}")
@@ -44,7 +46,9 @@ def decision(facts: Facts) -> None:
             asked = f"If {cheapest['who']}, the cheapest, were asked. {helped}"
             other.metric("If asked", decimal(cheapest["expected_cost"], 2), help=asked)
         glaucoma.metric("P(glaucoma)", percent(facts.glaucoma, 0), help=_of_glaucoma(facts))
-        st.caption(final_answer(facts))
+        st.caption(
+            f"{words.who_decided(facts.case, facts.decisions, facts.glaucoma, facts.costs)} {final_answer(facts)}"
+        )
 
 
 def eye(facts: Facts) -> None:
@@ -100,7 +104,7 @@ def final_answer(facts: Facts) -> str:
         for name, reader in zip(names, readers, strict=True)
     ]
     verdict = "the truth is not known" if truth == UNKNOWN else "right" if label == truth else "wrong"
-    fees = sum(store.costs().fees[reader] for reader in readers)
+    fees = sum(facts.costs.fees[reader] for reader in readers)
     paid = f" Fees: {decimal(fees, 2)}." if readers else ""
     return f"{''.join(f'{each}. ' for each in heard)}Final answer: {ANSWERS[label]} ({verdict}).{paid}"
 

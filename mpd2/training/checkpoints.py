@@ -18,8 +18,9 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.files import replacing
 from mpd2.training.config import Config
+from mpd2.training.crew import TrainingState
 from mpd2.training.devices import pick_device
-from mpd2.training.loop import Callback, Progress, TrainingState
+from mpd2.training.loop import Callback, Progress
 
 PLAIN = ("epoch", "problems", "inputs_digest")  # what of a state is no tensor
 TENSORS = tuple(field.name for field in fields(TrainingState) if field.name not in PLAIN)

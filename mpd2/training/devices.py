@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     import torch
 
 DEVICES = ("auto", "cuda", "mps", "cpu")
-ENOUGH_WORK = 16  # routers; with fewer, a second thread costs more in waiting than it saves in arithmetic
+ENOUGH_WORK = 4  # routers a thread; with fewer, a second one costs more in waiting than it saves in arithmetic
 
 
 def pick_device(wish: str = "auto") -> torch.device:
@@ -43,13 +43,12 @@ def describe_devices(threads: int) -> str:
 
 @contextmanager
 def threads_for(members: int) -> Iterator[int]:
-    """As many CPU threads as pay off for this many routers, for the length of the block."""
+    """How many threads pay off for this many routers; for the length of the block each computes alone, on one core."""
     import torch
 
     before = torch.get_num_threads()
-    chosen = min(before, os.cpu_count() or 1) if members >= ENOUGH_WORK else 1
-    torch.set_num_threads(chosen)
+    torch.set_num_threads(1)
     try:
-        yield chosen
+        yield max(1, min(before, os.cpu_count() or 1, members // ENOUGH_WORK))
     finally:
         torch.set_num_threads(before)

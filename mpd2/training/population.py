@@ -14,7 +14,8 @@ from mpd2.core.errors import UserError
 from mpd2.core.policy import RULES, Policy
 from mpd2.core.runs import Run
 from mpd2.training.config import LOGGED, Config, parse_config
-from mpd2.training.loop import Callback, Trained, TrainingState, to_policy, train
+from mpd2.training.crew import TrainingState, to_policy
+from mpd2.training.loop import Callback, Trained, train
 from mpd2.training.network import Normaliser, Weights, shapes, soft_policy
 
 METHOD = "mpd2"  # what a run of routers says its method is

@@ -20,7 +20,8 @@ from safetensors.torch import save_file
 from mpd2.core.errors import Cancelled, UserError
 from mpd2.training import checkpoints
 from mpd2.training.checkpoints import checkpointing, load_checkpoint, load_or_none, save_checkpoint
-from mpd2.training.loop import Progress, Trained, TrainingState, train
+from mpd2.training.crew import TrainingState
+from mpd2.training.loop import Progress, Trained, train
 
 CPU = torch.device("cpu")
 

@@ -57,11 +57,15 @@ def two_threads():
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_a_few_routers_get_one_thread_and_many_get_all_for_the_length_of_the_block():
-    with threads_for(1) as few:
-        assert few == torch.get_num_threads() == 1
-    with threads_for(ENOUGH_WORK) as many:
-        assert many == torch.get_num_threads() == min(2, os.cpu_count())
+@pytest.mark.parametrize(
+    ("members", "cores", "expected"),
+    [(1, 8, 1), (2 * ENOUGH_WORK - 1, 8, 1), (2 * ENOUGH_WORK, 8, 2), (100 * ENOUGH_WORK, 8, 2), (100, 1, 1)],
+)
+def test_each_thread_gets_routers_enough_and_a_core_of_its_own(monkeypatch, members, cores, expected):
+    monkeypatch.setattr(os, "cpu_count", lambda: cores)
+    with threads_for(members) as threads:
+        assert threads == expected
+        assert torch.get_num_threads() == 1
     assert torch.get_num_threads() == 2
 
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+from collections.abc import Callable, Iterator
 from itertools import pairwise
 
 import numpy as np
@@ -15,10 +17,11 @@ from mpd2.core.cohort import STATE, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import Cancelled, UserError
 from mpd2.core.policy import Policy
-from mpd2.training import losses
+from mpd2.training import devices, loop, losses
 from mpd2.training.config import LOGGED, PAPER, STUDIO, Config
+from mpd2.training.crew import Crew, TrainingState, to_policy
 from mpd2.training.inputs import prepare
-from mpd2.training.loop import Progress, Trained, TrainingState, to_policy, train
+from mpd2.training.loop import Progress, Trained, train
 from mpd2.training.network import BLOCKS, Noise, initial_weights, soft_policy
 
 SMALL = PAPER.but(
@@ -181,6 +184,92 @@ def test_an_epoch_is_a_plain_loop_over_batches(cohort):
         assert logged(trained, "multiplier")[epoch].item() == pytest.approx(multiplier.item(), rel=1e-9)
     for name, view in weights.items():
         np.testing.assert_allclose(trained.weights[name], view.detach(), rtol=0, atol=1e-9, err_msg=name)
+
+
+# In crews
+
+
+@pytest.fixture
+def in_crews(monkeypatch) -> Iterator[Callable[[int], list[list[int]]]]:
+    """Train on so many threads, even a few members; the list gets the sizes of the crews each time they are formed."""
+    before, formed = torch.get_num_threads(), []
+
+    def crews_of(*arguments) -> list[Crew]:
+        crews = loop_crews(*arguments)
+        formed.append([len(crew.rows) for crew in crews])
+        return crews
+
+    def use(threads: int) -> list[list[int]]:
+        torch.set_num_threads(threads)
+        monkeypatch.setattr(os, "cpu_count", lambda: threads)
+        monkeypatch.setattr(devices, "ENOUGH_WORK", 1)
+        return formed
+
+    loop_crews = loop._crews
+    monkeypatch.setattr(loop, "_crews", crews_of)
+    yield use
+    torch.set_num_threads(before)
+
+
+@pytest.mark.parametrize(("threads", "first"), [(1, [4]), (2, [2, 2]), (3, [2, 1, 1]), (9, [1, 1, 1, 1])])
+def test_in_crews_a_member_is_the_router_one_gets_alone(cohort, alone, in_crews, threads, first):
+    formed = in_crews(threads)
+    together = fit(cohort, *MIXED)
+    assert formed[0] == first
+    assert [sum(sizes) for sizes in formed] == [4, 3, 2]  # formed anew when a member stops
+    for position in range(4):
+        assert_member(together, position, alone[position])
+
+
+def test_a_population_of_the_studys_size_is_the_same_in_one_crew_and_in_two(benchmark, in_crews):
+    few = STUDIO.but(training__epochs=3, training__warm_up=0)
+    formed, trained = in_crews(1), []
+    for threads in (1, 2):
+        in_crews(threads)
+        trained.append(fit(benchmark, *(few.but(seed=seed) for seed in range(10)), dtype=torch.float32))
+    assert formed == [[10], [5, 5]]
+    assert_same(*trained)
+
+
+def test_crews_report_stop_and_fail_as_one_population(cohort, in_crews):
+    def stop_one(progress: Progress) -> None:
+        told[-1].append([progress.epoch, dict(progress.log), progress.load, progress.active, progress.policy().defer])
+        if progress.epoch == 2:
+            progress.stop([3])
+
+    runaway = SMALL.but(training__learning_rate=1e30)
+    formed, told, trained = in_crews(1), [], []
+    for threads in (1, 2):
+        in_crews(threads)
+        told.append([])
+        trained.append(fit(cohort, runaway, *MIXED, runaway, callbacks=[stop_one]))
+    assert formed[0] == [6]
+    assert [3, 3] in formed
+    assert_same(*trained)
+    assert list(trained[1].problems) == [0, 5]
+    np.testing.assert_equal(told[1], told[0])
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 2), (2, 1), (2, 3)])
+def test_a_training_broken_off_in_some_crews_goes_on_in_others(cohort, in_crews, before, after):
+    in_crews(before)
+    state = state_after(2, cohort, *MIXED)
+    in_crews(after)
+    assert_same(fit(cohort, *MIXED, resume=state), fit(cohort, *MIXED))
+
+
+def test_an_error_in_a_crew_ends_the_training(cohort, in_crews, monkeypatch):
+    def fail(crew: Crew) -> None:
+        if len(crew.rows) == 1:
+            raise MemoryError("no room for this crew")
+        crews.append(crew)
+
+    crews: list[Crew] = []
+    in_crews(2)
+    monkeypatch.setattr(Crew, "epoch", fail)
+    with pytest.raises(MemoryError, match="no room"):
+        fit(cohort, *MIXED[:3])
+    assert len(crews) == 1
 
 
 # What must not matter

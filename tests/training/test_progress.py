@@ -8,7 +8,8 @@ import numpy as np
 from rich.console import Console
 
 from mpd2.training.config import LOGGED, PAPER
-from mpd2.training.loop import Progress, TrainingState
+from mpd2.training.crew import TrainingState
+from mpd2.training.loop import Progress
 from mpd2.training.progress import describe, progress_bar
 
 

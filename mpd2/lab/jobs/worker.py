@@ -29,7 +29,8 @@ from mpd2.lab.jobs.search import search
 from mpd2.lab.jobs.worker_pool import SEPARATOR
 from mpd2.training.checkpoints import checkpointing, load_or_none
 from mpd2.training.config import PRESETS
-from mpd2.training.loop import Callback, Progress, TrainingState
+from mpd2.training.crew import TrainingState
+from mpd2.training.loop import Callback, Progress
 from mpd2.training.population import fit_routers
 
 NICENESS = 10  # others come first

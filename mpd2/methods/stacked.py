@@ -119,7 +119,7 @@ def train_population(
     best = [values.detach().clone() for values in parameters]
     best_score, best_epoch = torch.full((len(seeds),), torch.inf), torch.zeros(len(seeds))
     logs = []
-    with threads_for(len(seeds)):
+    with threads_for(1):  # a crew a thread, as routers train, was measured to save nothing here
         for epoch in range(net.epochs):
             shuffled = train[torch.as_tensor(orders(seeds, epoch, cases))]  # [E, N]
             total = torch.zeros(len(seeds))

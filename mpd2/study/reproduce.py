@@ -16,6 +16,7 @@ from mpd2.methods.mpd2_router import Mpd2
 from mpd2.study.catalogue import MAP, NAMES, TABLES, Inventory, Material, cache_of, index_path, runs_of, table_path
 from mpd2.study.definition import ABLATIONS_RUN, MISSING, OUT_OF_DATE, Say, Study
 from mpd2.study.experiments import Experiment, ExperimentCache
+from mpd2.study.processes import processes, run_experiments
 from mpd2.study.results import results
 from mpd2.study.tables import read_table
 
@@ -86,16 +87,12 @@ def reproduce(study: Study, names: Sequence[str], force: bool, tell: Tell, say: 
         cache = cache_of(study)
         cache.sweep()
         experiments = cache.missing(experiments_of(study, stale))
-        seconds = {name: _seconds(study, name) for name in runs} | {
-            one.title: _seconds_to_run(cache, one) for one in experiments
-        }
+        seconds = {name: _seconds(study, name) for name in runs} | _seconds_to_run(cache, experiments)
         pace = _Pace(seconds | {name: _seconds(study, name) for name in stale}, tell)
         for name in runs:
             with pace.step(name) as on_epoch:
                 study.make(name, (on_epoch,), say)
-        for one in experiments:
-            with pace.step(one.title):
-                cache.run(one)
+        run_experiments(cache, experiments, pace.step)
         inventory, material, made = Inventory(study), Material(study), list(runs)
         for name in stale:
             with pace.step(name):
@@ -112,10 +109,7 @@ def run_missing(cache: ExperimentCache, experiments: Sequence[Experiment], tell:
     with _alone(cache.study.workshop):
         cache.sweep()
         missing = cache.missing(experiments)
-        pace = _Pace({one.title: _seconds_to_run(cache, one) for one in missing}, tell)
-        for one in missing:
-            with pace.step(one.title):
-                cache.run(one)
+        run_experiments(cache, missing, _Pace(_seconds_to_run(cache, missing), tell).step)
         return missing
 
 
@@ -165,8 +159,12 @@ def _seconds(study: Study, name: str) -> float:
     return NETWORK * len(study.seeds) if isinstance(study.contenders[name].method, Learned) else TABLE
 
 
-def _seconds_to_run(cache: ExperimentCache, one: Experiment) -> float:
-    """About how long an experiment takes."""
+def _seconds_to_run(cache: ExperimentCache, experiments: Sequence[Experiment]) -> dict[str, float]:
+    """About how long each experiment takes of the time of all, several of which run at once."""
+    return {one.title: _seconds_alone(cache, one) / processes() for one in experiments}
+
+
+def _seconds_alone(cache: ExperimentCache, one: Experiment) -> float:
     method = cache.study.contenders[one.method].method
     if isinstance(method, Mpd2):
         return START + ROUTER_EPOCH * len(cache.seeds) * method.config.but(**cache.study.changes).training.epochs
@@ -174,11 +172,12 @@ def _seconds_to_run(cache: ExperimentCache, one: Experiment) -> float:
 
 
 class _Pace:
-    """Counts the steps of a study and the seconds they take, as estimated."""
+    """Counts the steps of a study and the seconds they take, as estimated; several may be under way at once."""
 
     def __init__(self, seconds: Mapping[str, float], tell: Tell) -> None:
         self.seconds, self.tell = seconds, tell
         self.step_number, self.done, self.later = 0, 0.0, sum(seconds.values())
+        self.left: dict[str, float] = {}  # of the steps under way
 
     @contextmanager
     def step(self, name: str) -> Iterator[Callback]:
@@ -186,21 +185,25 @@ class _Pace:
         seconds = self.seconds[name]
         self.step_number += 1
         self.later -= seconds
+        self.left[name] = seconds
         epochs = 0
 
         def on_epoch(progress: Progress) -> None:
             nonlocal epochs
             epochs += 1
             self.done += seconds / progress.epochs
-            self._tell(name, seconds * (1 - progress.epoch / progress.epochs), progress)
+            self.left[name] = seconds * (1 - progress.epoch / progress.epochs)
+            self._tell(name, progress)
 
-        self._tell(name, seconds, None)
+        self._tell(name, None)
         yield on_epoch
+        del self.left[name]
         if not epochs:
             self.done += seconds
 
-    def _tell(self, name: str, left_here: float, progress: Progress | None) -> None:
-        self.tell(StudyProgress(self.step_number, len(self.seconds), name, progress, self.done, self.later + left_here))
+    def _tell(self, name: str, progress: Progress | None) -> None:
+        left = self.later + sum(self.left.values())
+        self.tell(StudyProgress(self.step_number, len(self.seconds), name, progress, self.done, left))
 
 
 # ---------------------------------------------------------------------------------- one at a time, and tidy

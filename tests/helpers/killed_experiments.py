@@ -1,4 +1,4 @@
-"""A series of experiments that is killed while it writes its third: `python killed_experiments.py DATA`."""
+"""A series of experiments that is killed when its third begins: `python killed_experiments.py DATA HOW`."""
 
 from __future__ import annotations
 
@@ -26,5 +26,11 @@ def die_writing(standing: StudyProgress) -> None:
         os.replace = lambda *paths: die()
 
 
+def die_waiting(standing: StudyProgress) -> None:
+    """While others run the experiments."""
+    if standing.step > WHOLE:
+        die()
+
+
 if __name__ == "__main__":
-    run_missing(cache_in(Path(sys.argv[1])), EXPERIMENTS, die_writing)
+    run_missing(cache_in(Path(sys.argv[1])), EXPERIMENTS, globals()[sys.argv[2]])

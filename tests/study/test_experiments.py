@@ -58,8 +58,8 @@ def test_what_was_run_is_not_run_again(cache: ExperimentCache) -> None:
 
 
 def test_a_killed_series_goes_on_with_the_experiment_it_was_killed_in(tmp_path: Path) -> None:
-    command = [sys.executable, killed_experiments.__file__, tmp_path / "data"]
-    environment = {**os.environ, "PYTHONPATH": str(DATA.parent)}
+    command = [sys.executable, killed_experiments.__file__, tmp_path / "data", "die_writing"]
+    environment = {**os.environ, "PYTHONPATH": str(DATA.parent), "OMP_NUM_THREADS": "1"}  # one experiment at a time
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == -signal.SIGKILL, done.stderr
     cache = cache_in(tmp_path / "data")

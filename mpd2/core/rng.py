@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from enum import IntEnum
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mpd2.core.arrays import Bools, Floats, Ints
 
@@ -48,9 +49,10 @@ def gate_noise(seeds: Sequence[int], epoch: int, cases: int, readers: int) -> Fl
 def dropout_keeps(seeds: Sequence[int], epoch: int, cases: int, units: int, dropout: float) -> Bools:
     """Which hidden units stay, [E, N, units]."""
     threshold = round(dropout * LEVELS)
-    return np.stack(
-        [
-            stream(seed, Stream.DROPOUT, epoch).integers(LEVELS, size=(cases, units), dtype=np.uint16) >= threshold
-            for seed in seeds
-        ]
-    )
+    return np.stack([_levels(seed, epoch, cases * units).reshape(cases, units) >= threshold for seed in seeds])
+
+
+def _levels(seed: int, epoch: int, draws: int) -> NDArray[np.uint16]:
+    """Draws below LEVELS for dropout, 16 bits each; four from every number of 64 bits, which saves half the time."""
+    raw = stream(seed, Stream.DROPOUT, epoch).bit_generator.random_raw(-(-draws // 4))
+    return raw.astype("<u8", copy=False).view("<u2")[:draws]

@@ -14,7 +14,7 @@ ROUNDING = 1e-6  # a prefix that exceeds its reference by less is equal to it
 def weighted_mean(values: Tensor, weight: Tensor) -> Tensor:
     """Mean over cases by weight, [E, B] to [E]; 0 where nothing has weight."""
     total = weight.sum(-1)
-    return (values * weight).sum(-1) / total.where(total > 0, 1)
+    return (values * weight).sum(-1) / total.masked_fill(total <= 0, 1)
 
 
 def routing_cost(policy: SoftPolicy, cost: Tensor) -> Tensor:
@@ -32,12 +32,12 @@ def gsdp(policy: SoftPolicy, group: Tensor, prior: Tensor, detach: bool = False)
     [E, B, G]; `prior` is [E, G, M] with mass on every reader a case of the group can have.
     """
     defer = policy.defer.detach() if detach else policy.defer
-    load = torch.einsum("ebg,ebm->egm", group, defer[..., None] * policy.allocation)  # Q_gj
+    load = torch.bmm(group.transpose(1, 2), defer[..., None] * policy.allocation)  # Q_gj, [E, G, M]
     total = load.sum(-1, keepdim=True)  # D_g
     target = total * prior
     deferred = total.sum((-1, -2))  # D_+, [E]
     divergence = _x_log_ratio(load, target).sum((-1, -2))
-    return divergence / deferred.where(deferred > 0, 1)
+    return divergence / deferred.masked_fill(deferred <= 0, 1)
 
 
 def rank_js(policy: SoftPolicy, profile: Tensor, margin: Tensor, detach: bool = False) -> Tensor:
@@ -46,7 +46,8 @@ def rank_js(policy: SoftPolicy, profile: Tensor, margin: Tensor, detach: bool = 
     `profile` [E, 1 + M, M] holds in row k the reference for k available readers; `margin` [E] is m_maj. Cases with
     fewer than two readers have nothing to spread and cost nothing.
     """
-    last = policy.allocation.where(policy.available, -1)  # an absent reader's 0 must not stand before a present one's
+    # An absent reader's 0 must not stand before a present one's.
+    last = policy.allocation.masked_fill(~policy.available, -1)
     ranked = last.sort(dim=-1, descending=True).values.clamp_min(0)  # [E, B, M]
     readers = policy.available.sum(-1)  # k, [E, B]
     reference = profile.gather(1, readers[..., None].expand_as(ranked))  # [E, B, M]
@@ -75,4 +76,4 @@ def _x_log_ratio(numerator: Tensor, denominator: Tensor) -> Tensor:
 
 
 def _log(values: Tensor) -> Tensor:
-    return values.where(values > 0, TINY).log()
+    return values.masked_fill(values <= 0, TINY).log()

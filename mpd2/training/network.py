@@ -41,10 +41,10 @@ class Noise:
         """From which units stay, bool; all blocks at once, because converting costs more than multiplying."""
         return Noise(gates, keeps.to(gates.dtype) / (1 - dropout))
 
-    def factor(self, block: str, width: int) -> Tensor:
-        """The dropout factor of one block, [E, B, width]."""
-        start = BLOCKS.index(block) * width
-        return self.factors[..., start : start + width]
+    def factor(self, first: str, blocks: int, width: int) -> Tensor:
+        """The dropout factors of some blocks that follow one another, [E, B, blocks, width]."""
+        start = BLOCKS.index(first) * width
+        return self.factors[..., start : start + blocks * width].unflatten(-1, (blocks, width))
 
 
 @dataclass(frozen=True)
@@ -59,9 +59,8 @@ class SoftPolicy:
     @property
     def actions(self) -> Tensor:
         """π, [E, B, 1 + M], projected onto the masked simplex as the last safety layer."""
-        raw = torch.cat([1 - self.defer[..., None], self.defer[..., None] * self.allocation], dim=-1)
-        possible = functional.pad(self.available, (1, 0), value=True)
-        kept = raw.where(possible, 0)
+        keep, ask = 1 - self.defer[..., None], self.defer[..., None] * self.allocation
+        kept = torch.cat([keep, ask.masked_fill(~self.available, 0)], dim=-1)
         return kept / kept.sum(-1, keepdim=True)
 
 
@@ -156,14 +155,12 @@ def soft_policy(
     scaled = normaliser(state)
     anatomy = structural_risk(weights, state)  # [E, B]
     structure = torch.stack([2 * anatomy - 1, (state[..., PROBABILITY] - anatomy).abs()], dim=-1)
-    branches = [
-        _block(weights, "risk", scaled[..., RISK_INPUTS], noise),
-        _block(weights, "structure", structure, noise),
-        _block(weights, "ai", scaled[..., AI_INPUTS], noise),
-    ]
-    fused = _block(weights, "mixing", _block(weights, "fusion", torch.cat(branches, dim=-1), noise), noise)
-    defer_logit = _full(_dot(weights, "defer", _block(weights, "defer_hidden", fused, noise)))  # [E, B]
-    trunk = _block(weights, "trunk", fused, noise)
+    inputs = {"risk": scaled[..., RISK_INPUTS], "structure": structure, "ai": scaled[..., AI_INPUTS]}
+    branches = _blocks(weights, inputs, noise).flatten(-2)  # [E, B, 3 · width]
+    fused = _blocks(weights, {"fusion": branches}, noise)[..., 0, :]
+    fused = _blocks(weights, {"mixing": fused}, noise)[..., 0, :]
+    defer_hidden, trunk = _blocks(weights, {"defer_hidden": fused, "trunk": fused}, noise).unbind(-2)
+    defer_logit = _full(_dot(weights, "defer", defer_hidden))  # [E, B]
     temperature = _full(temperature_floor + softplus(weights["temperature"]))[..., None]  # [E, 1, 1]
     allocation = allocate(
         gates=_full(_linear(weights, "gate", trunk)),
@@ -195,12 +192,21 @@ def allocate(gates: Tensor, logits: Tensor, available: Tensor, temperature: Tens
     return shared / shared.sum(-1, keepdim=True).where(~nobody, 1)
 
 
-def _block(weights: Mapping[str, Tensor], name: str, inputs: Tensor, noise: Noise | None) -> Tensor:
-    """Linear, ReLU, LayerNorm, Dropout; [E, B, in] to [E, B, width]."""
-    hidden = torch.relu(_linear(weights, name, inputs))
+def _blocks(weights: Mapping[str, Tensor], inputs: Mapping[str, Tensor], noise: Noise | None) -> Tensor:
+    """Linear, ReLU, LayerNorm, Dropout of the blocks named, each on its own inputs [E, B, in], [E, B, blocks, width].
+
+    All at once, because on tensors this small an operation costs as much as its arithmetic.
+    """
+    hidden = torch.relu(_side_by_side([_linear(weights, name, values) for name, values in inputs.items()]))
     hidden = functional.layer_norm(hidden, hidden.shape[-1:])
-    hidden = torch.addcmul(weights[f"{name}.shift"][:, None], hidden, weights[f"{name}.scale"][:, None])
-    return hidden if noise is None else hidden * noise.factor(name, hidden.shape[-1])
+    scale, shift = (_side_by_side([weights[f"{name}.{part}"] for name in inputs]) for part in ("scale", "shift"))
+    hidden = torch.addcmul(shift[:, None], hidden, scale[:, None])
+    return hidden if noise is None else hidden * noise.factor(next(iter(inputs)), *hidden.shape[-2:])
+
+
+def _side_by_side(parts: Sequence[Tensor]) -> Tensor:
+    """Tensors [..., width] as one, [..., parts, width]; a single one is not copied."""
+    return torch.stack(list(parts), dim=-2) if len(parts) > 1 else parts[0].unsqueeze(-2)
 
 
 def _linear(weights: Mapping[str, Tensor], name: str, inputs: Tensor) -> Tensor:

@@ -53,6 +53,13 @@ def test_gate_noise_is_standard_logistic():
     assert noise.var() == pytest.approx(math.pi**2 / 3, rel=0.05)
 
 
+@pytest.mark.parametrize(("cases", "units"), [(40, 6), (37, 7), (1, 1)])
+def test_a_unit_is_left_out_by_its_own_sixteen_bits(cases, units):
+    plain = stream(3, Stream.DROPOUT, 2).integers(2**16, size=(cases, units), dtype=np.uint16)
+    keeps = dropout_keeps([3], epoch=2, cases=cases, units=units, dropout=0.3)
+    np.testing.assert_array_equal(keeps[0], plain >= round(0.3 * 2**16))
+
+
 @pytest.mark.parametrize("dropout", [0.0, 0.1, 0.5, 0.9])
 def test_the_share_of_units_left_out_is_the_dropout(dropout):
     keeps = dropout_keeps([1], epoch=0, cases=1000, units=50, dropout=dropout)

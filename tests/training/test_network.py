@@ -370,8 +370,9 @@ def test_units_that_stay_make_up_for_those_left_out():
     keeps = torch.zeros(1, 1, len(BLOCKS) * WIDTH)
     keeps[..., BLOCKS.index("ai") * WIDTH + 1] = 1
     noise = Noise.of(torch.zeros(1, 1, 1), keeps, 0.2)
-    assert noise.factor("ai", WIDTH)[0, 0].tolist() == [0.0, 1.25, 0.0, 0.0]
-    assert noise.factor("risk", WIDTH).sum() == 0
+    assert noise.factor("ai", 1, WIDTH)[0, 0].tolist() == [[0.0, 1.25, 0.0, 0.0]]
+    assert noise.factor("structure", 2, WIDTH)[0, 0].tolist() == [[0.0] * 4, [0.0, 1.25, 0.0, 0.0]]
+    assert noise.factor("risk", 2, WIDTH).sum() == 0
 
 
 @pytest.mark.parametrize("raw", [-1e4, 0.0, 50.0])

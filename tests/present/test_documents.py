@@ -23,11 +23,11 @@ from mpd2.planning.ranked_cases import rank_cases
 from mpd2.planning.roster_and_limits import Limits
 from mpd2.present.charts.icon_array import in_words
 from mpd2.present.charts.kit.style import AI, OTHER, READER, ROUTER
-from mpd2.present.documents.board import People, PlanOfDay, plan_of_day
+from mpd2.present.documents.board import People, PlanOfDay, plan_of_day, terms
 from mpd2.present.documents.briefing import Stamp, brief
 from mpd2.present.documents.html import to_html
 from mpd2.present.documents.slides import DRAWN, to_slides
-from mpd2.present.words.people import sentences
+from mpd2.present.words.people import ALONE, numbers, sentences
 
 NASTY = '<script>alert("1")</script> & "co"'
 STAMP = Stamp(
@@ -46,10 +46,11 @@ def outcome(cohort, title: str, defer: float, seed: int) -> Outcome:
 
 def thousand(evidence, active: str, weights, programme: Programme = AS_COUNTED, currency: str = "") -> People:
     """The AI alone, and the run."""
-    both = {"AI alone": "ai", f"With {evidence.outcomes[active].title}": active}
+    both = {ALONE: "ai", f"With {evidence.outcomes[active].title}": active}
     rows = per_thousand(evidence, programme, weights)
     arrays = [(name, cells(evidence.cohort, evidence.outcomes[run].decisions, programme)) for name, run in both.items()]
-    return People(rows, tuple(arrays), sentences(rows, active, Floor()), programme, "", currency)
+    said, notes = sentences(rows, active, Floor()), (terms(programme, currency),)
+    return People(numbers(rows, active, currency), tuple(arrays), said, notes)
 
 
 def planned(cohort, outcome: Outcome, limits: Limits = NO_LIMITS) -> PlanOfDay:
@@ -185,13 +186,13 @@ def test_the_page_opens_with_the_same_picture_and_words(briefing, page):
 
 
 def test_counts_per_thousand_are_those_of_the_picture(briefing, page, deck):
-    (_, before), (name, after) = briefing.people.arrays
-    rows = briefing.counts.set_index(briefing.counts.columns[0])
+    (_, before), (_, after) = briefing.people.arrays
+    rows = briefing.people.counts.set_index("")
     for outcome, row in (("missed", "Glaucomas missed"), ("alarm", "False alarms")):
-        for people, column in ((before, "AI alone"), (after, name)):
-            assert rows[column][row] == str(people[people["outcome"] == outcome]["people"].sum())
-    assert rows[name]["People read by a reader"] == str(after[after["who"] == "reader"]["people"].sum())
-    for cell in briefing.counts.to_numpy().ravel():
+        for people, column in ((before, ALONE), (after, "Router")):
+            assert rows[column][row].split()[0] == str(people[people["outcome"] == outcome]["people"].sum())
+    assert rows["Router"]["Read by a reader"].split()[0] == str(after[after["who"] == "reader"]["people"].sum())
+    for cell in briefing.people.counts.to_numpy().ravel():
         assert cell in Page(page).text
         assert cell in table_of(deck.slides[1])
 
@@ -208,16 +209,20 @@ def test_three_deciders_add_up_to_everybody_and_their_errors_to_all_errors(brief
 
 
 def test_money_is_told_where_a_price_is_given_and_nowhere_else(small_cohort, briefing):
-    assert briefing.money == ""
+    assert "Readings and work-ups" not in set(briefing.people.counts[""])
     dear = briefing_of(small_cohort, programme=Programme(price=20.0, work_up=100.0), currency=NASTY)
-    row = dear.people.of("mine")["money"]
-    readings, alarms = (dear.people.of("mine")[name]["value"] for name in ("readings", "alarm"))
-    assert row["value"] == pytest.approx(20 * readings + 100 * alarms)
-    assert f"1,000 people cost {row['value']:.0f}\xa0{NASTY}" in dear.money
-    read = Page(to_html(dear))
-    assert dear.money in read.text
+    rows = dear.people.counts.set_index("")["Router"]
+    readings, alarms, money = (
+        float(re.search(r"[\d,]+", rows[name].removeprefix(NASTY))[0].replace(",", ""))
+        for name in ("Readings", "False alarms", "Readings and work-ups")
+    )
+    assert money == pytest.approx(20 * readings + 100 * alarms, abs=60)  # both are rounded
+    read, slide = Page(to_html(dear)), Presentation(BytesIO(to_slides(dear))).slides[1]
     assert "script" not in {tag for tag, _ in read.tags}
-    assert dear.money in words_of(Presentation(BytesIO(to_slides(dear))).slides[1])
+    assert f"costs {NASTY}\xa020" in read.text
+    assert dear.people.notes[0] in words_of(slide)
+    assert rows["Readings and work-ups"] in read.text
+    assert rows["Readings and work-ups"] in table_of(slide)
 
 
 def test_readings_that_nobody_gave_are_named_first_where_they_matter(small_cohort, briefing):

@@ -8,40 +8,25 @@ import numpy as np
 import pandas as pd
 
 from mpd2.core.policy import DECIDERS, NOBODY
-from mpd2.core.text import GAP, capital, count, decimal, interval, listed, percent, sentence
-from mpd2.evaluation.clinical.per_thousand import AS_COUNTED, SCREENED, WHO, Programme
+from mpd2.core.text import GAP, capital, count, decimal, listed, percent, sentence
+from mpd2.evaluation.clinical.per_thousand import SCREENED, WHO, Programme
 from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.metrics import COUNTS
 from mpd2.planning.day import DaySetting, in_words
 from mpd2.planning.dayplan import DayPlan
-from mpd2.present.words.people import Row, Sentences, of_people
-from mpd2.study.claims import AI
+from mpd2.present.words.people import Sentences
 
 REAL = "real"
-COUNTED = {
-    "missed": "Glaucomas missed",
-    "alarm": "False alarms",
-    "read": "People read by a reader",
-    "readings": "Readings",
-}
-"""What is counted among a thousand people; hours of reading follow."""
 
 
 @dataclass(frozen=True, eq=False)
 class People:
     """A thousand people under the AI alone and under the run."""
 
-    rows: pd.DataFrame  # of `per_thousand`, of the AI and the run
+    counts: pd.DataFrame  # as `words.people.numbers` lays them out
     arrays: tuple[tuple[str, pd.DataFrame], ...]  # title and `cells`, before and after
     said: Sentences
-    programme: Programme = AS_COUNTED
-    changed: str = ""  # that the prevalence is not that of the cases
-    currency: str = ""
-
-    def of(self, method: str) -> dict[str, Row]:
-        """The rows of a method by their quantity."""
-        own = self.rows[self.rows["method"] == method]
-        return {row["quantity"]: row for row in own.to_dict("records")}
+    notes: tuple[str, ...] = ()  # another prevalence, minutes and prices, a year's programme
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,40 +37,17 @@ class PlanOfDay:
     load: pd.DataFrame  # reader, a_day, at_most (NaN: no limit): readings a day
 
 
-def counts(people: People, run: str) -> pd.DataFrame:
-    """Per thousand people: with the AI alone, with the run and its interval, and the difference with its own."""
-    alone, own = people.of(AI), people.of(run)
-    hours = f"Hours of reading, {people.programme.minutes:g} minutes each"
-    after = people.arrays[-1][0]
-    return pd.DataFrame(
-        [
-            {
-                f"Of {count(SCREENED)} people": name,
-                "AI alone": of_people(alone[quantity]),
-                after: of_people(own[quantity]),
-                "95 % interval": interval(own[quantity]["low"], own[quantity]["high"], 0),
-                "More than with the AI alone": decimal(own[quantity]["difference"], 0, signed=True),
-                "its 95 % interval": _span(own[quantity], 0),
-            }
-            for quantity, name in (COUNTED | {"hours": hours}).items()
-        ]
-    )
+def terms(programme: Programme, currency: str) -> str:
+    r"""What is taken for granted about time and money.
 
-
-def money(people: People, run: str) -> str:
-    """What readings and the follow-up of false alarms cost; empty where no price is given."""
-    terms = people.programme
-    if not (terms.price or terms.work_up):
-        return ""
-    row, unit = people.of(run)["money"], f"{GAP}{people.currency}".rstrip()
-    parts = [f"{terms.price:g}{unit} a reading"] if terms.price else []
-    parts += [f"{terms.work_up:g}{unit} to follow up a false alarm"] if terms.work_up else []
-    ends = f"95{GAP}% interval {interval(row['low'], row['high'], 0)}"
-    change = decimal(row["difference"], 0, signed=True)
-    return (
-        f"At {listed(parts)}, {count(SCREENED)} people cost {decimal(row['value'], 0)}{unit} ({ends}): {change}{unit} "
-        f"against the AI alone ({_span(row, 0)})."
-    )
+    >>> terms(Programme(price=7.5), "€"), terms(Programme(), "€")
+    ('A reading takes 5 minutes and costs €\xa07.5.', 'A reading takes 5 minutes.')
+    """
+    unit = f"{currency}{GAP}" if currency else ""
+    takes = [f"takes {programme.minutes:g} minutes"]
+    takes += [f"costs {unit}{programme.price:g}"] if programme.price else []
+    work_up = f" A work-up of a false alarm costs {unit}{programme.work_up:g}." if programme.work_up else ""
+    return f"A reading {listed(takes)}.{work_up}"
 
 
 def deciders(people: People) -> pd.DataFrame:
@@ -142,11 +104,6 @@ def plan_of_day(day: DayPlan, setting: DaySetting, own_share: float, members: in
     return PlanOfDay(words, load)
 
 
-def _span(row: Row, places: int) -> str:
-    return interval(row["difference_low"], row["difference_high"], places, signed=True)
-
-
-def picture_title(people: People) -> str:
-    """What stands above the picture of a thousand people."""
-    changed = f" {people.changed}" if people.changed else ""
-    return capital(f"{count(SCREENED)} people, before and after.{changed}")
+def picture_title(point: str) -> str:
+    """What stands above the picture of a thousand people, at an operating point."""
+    return f"{count(SCREENED)} people screened, {point}"

@@ -13,7 +13,7 @@ from mpd2.core.text import GAP, count, decimal, interval, percent, percent_inter
 from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.intervals import LEVEL, RESAMPLES
 from mpd2.evaluation.metrics import METRICS, load_of
-from mpd2.present.documents.board import People, PlanOfDay, caution, counts, deciders, money
+from mpd2.present.documents.board import People, PlanOfDay, caution, deciders
 from mpd2.present.words.answer import KeyNumber, best_other, errors, headline, key_numbers, level, rival
 from mpd2.study.claims import AI
 from mpd2.study.tables import StudyTables
@@ -49,8 +49,6 @@ class Briefing:
     stamp: Stamp
     active: str  # name of the run
     people: People
-    counts: pd.DataFrame  # per thousand people, in words
-    money: str  # empty where no price is given
     deciders: pd.DataFrame  # who decides, people, glaucomas missed, false alarms
     caution: str  # which of the readings were not given by people; empty where all were
     plan: PlanOfDay
@@ -80,8 +78,6 @@ def brief(
         stamp=stamp,
         active=active,
         people=people,
-        counts=counts(people, active),
-        money=money(people, active),
         deciders=deciders(people),
         caution=caution(evidence, active),
         plan=plan,

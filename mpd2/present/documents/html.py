@@ -57,7 +57,7 @@ def to_html(briefing: Briefing) -> bytes:
         _thousand(briefing),
         _paragraphs(briefing.people.said.rates, briefing.people.said.verdict),
         f'<p class="caution">{escape(briefing.caution)}</p>' if briefing.caution else "",
-        _section(PER_THOUSAND, _table(briefing.counts) + _paragraphs(briefing.people.changed, briefing.money)),
+        _section(PER_THOUSAND, _table(briefing.people.counts) + _paragraphs(*briefing.people.notes)),
         _section(WHO_DECIDES, _table(briefing.deciders)),
         _section(PLAN, _paragraphs(*briefing.plan.words) + _plan(briefing)),
         _section(IN_COSTS, _paragraphs(briefing.answer) + _cards(briefing.numbers)),
@@ -85,7 +85,7 @@ def document(title: str, body: Sequence[str]) -> bytes:
 def _thousand(briefing: Briefing) -> str:
     people = briefing.people
     said = [f"{name}: {in_words(cells)}" for name, cells in people.arrays]
-    return _picture(before_and_after(people.arrays, picture_title(people)), " ".join(said), wide=True)
+    return _picture(before_and_after(people.arrays, picture_title(briefing.stamp.point)), " ".join(said), wide=True)
 
 
 def _plan(briefing: Briefing) -> str:

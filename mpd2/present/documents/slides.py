@@ -71,7 +71,7 @@ def _opening(deck: Deck, briefing: Briefing) -> None:
     people = briefing.people
     slide = _slide(deck, briefing, f"{briefing.stamp.run}: is it worth it?")
     _write(_box(slide, MARGIN, 1.15, WIDTH - 2 * MARGIN, 0.9), people.said.headline, size=20)
-    picture = BytesIO(render(before_and_after(people.arrays, picture_title(people)), "png"))
+    picture = BytesIO(render(before_and_after(people.arrays, picture_title(briefing.stamp.point)), "png"))
     shape = slide.shapes.add_picture(picture, Inches(MARGIN), Inches(2.15), width=Inches(WIDTH - 2 * MARGIN))
     shape.name = " ".join(f"{name}: {in_words(cells)}" for name, cells in people.arrays)
     below = _box(slide, MARGIN, 2.2 + shape.height / Inches(1), WIDTH - 2 * MARGIN, 1.0)
@@ -82,9 +82,9 @@ def _opening(deck: Deck, briefing: Briefing) -> None:
 
 def _per_thousand(deck: Deck, briefing: Briefing) -> None:
     slide = _slide(deck, briefing, PER_THOUSAND)
-    _table(slide, briefing.counts, TOP + 3.0, size=14)
-    frame = _box(slide, MARGIN, TOP + 3.3, WIDTH - 2 * MARGIN, 1.6)
-    _paragraphs(frame, (briefing.people.changed, briefing.money), size=16)
+    _table(slide, briefing.people.counts, TOP + 3.4, size=14)
+    frame = _box(slide, MARGIN, TOP + 3.6, WIDTH - 2 * MARGIN, BOTTOM - TOP - 3.6)
+    _paragraphs(frame, briefing.people.notes, size=16)
 
 
 def _deciders(deck: Deck, briefing: Briefing) -> None:

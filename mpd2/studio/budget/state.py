@@ -10,10 +10,11 @@ import streamlit as st
 
 from mpd2.core.errors import UserError
 from mpd2.planning.day import NAMES, DaySetting, from_query
-from mpd2.studio.shell import store
+from mpd2.studio.shell import session, store
 
 SLIDER, KEPT, REFUSED = "budget_state", "budget_kept", "budget_refused"
 """Keys of the session."""
+PLAN = "plan"  # under which a report finds the setting
 A = "a"  # in the link: the setting kept, as a query of its own
 
 
@@ -55,17 +56,11 @@ def now() -> DaySetting:
     return slider().now
 
 
-def current() -> DaySetting:
-    """The setting in force, on any page: none was chosen before Budget was visited."""
-    here: SliderState | None = st.session_state.get(SLIDER)
-    return usual() if here is None else here.now
-
-
 def change(setting: DaySetting, moving: bool = False) -> None:
     """Go on to another setting; the link follows once the slider is released."""
     here = slider()
     if setting != here.now or moving != here.moving:
-        st.session_state[SLIDER] = here.to(setting, moving)
+        _go(here.to(setting, moving))
     st.session_state.pop(REFUSED, None)
 
 
@@ -103,7 +98,12 @@ def _read_link(cases: int) -> None:
             keep(from_query(dict(parse_qsl(link[A])), manifest, cases))
     except UserError as error:
         st.session_state[REFUSED] = f"The link could not be followed. {error}"
-    st.session_state[SLIDER] = SliderState(setting, setting)
+    _go(SliderState(setting, setting))
+
+
+def _go(here: SliderState) -> None:
+    st.session_state[SLIDER] = here
+    session.along()[PLAN] = here.now
 
 
 def _write_link() -> None:

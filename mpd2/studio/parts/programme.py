@@ -8,11 +8,13 @@ from dataclasses import dataclass
 import streamlit as st
 
 from mpd2.core.text import percent
-from mpd2.evaluation.clinical.per_thousand import MINUTES, Programme
+from mpd2.evaluation.clinical.per_thousand import AS_COUNTED, MINUTES, Programme
+from mpd2.studio.shell import session
 
 PREVALENCE, READING, CURRENCY, PRICE, WORK_UP, YEAR = "prevalence", "minutes", "currency", "price", "work_up", "year"
 """Keys of the session and names in the URL."""
 
+TOLD = "told"  # under which a report finds what was chosen last
 LETTERS = ("Lu", "Ll", "Sc")  # kinds of characters that a currency may be written with
 HELP = {
     PREVALENCE: "Share of glaucoma among those you screen. Empty: as among the cases shown.",
@@ -30,6 +32,9 @@ class Told:
     programme: Programme
     currency: str
     year: int | None  # people screened
+
+
+UNASKED = Told(AS_COUNTED, "", None)
 
 
 def editor(prevalence: float) -> Told:
@@ -51,7 +56,9 @@ def editor(prevalence: float) -> Told:
             work_up = st.number_input("Price of a work-up", 0.0, 1e6, None, 10.0, key=WORK_UP, bind="query-params",
                                       width=150, help=HELP[WORK_UP])  # fmt: skip
     chosen = Programme(own / 100 if there and own is not None else None, minutes, price or 0.0, work_up or 0.0)
-    return Told(chosen, plain(currency or ""), int(year) if year else None)
+    told = Told(chosen, plain(currency or ""), int(year) if year else None)
+    session.along()[TOLD] = told
+    return told
 
 
 def plain(currency: str) -> str:

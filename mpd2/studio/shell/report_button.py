@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import date
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
 import mpd2
-from mpd2.evaluation.clinical.per_thousand import AS_COUNTED, cells, per_thousand, prevalence_of
-from mpd2.planning.day import DaySetting
-from mpd2.present.documents.board import People, plan_of_day
+from mpd2.evaluation.clinical.per_thousand import prevalence_of
+from mpd2.present.documents.board import People, plan_of_day, terms
 from mpd2.present.documents.briefing import TABLES, Briefing, Stamp, brief
 from mpd2.present.documents.html import to_html
 from mpd2.present.documents.slides import to_slides
-from mpd2.present.words.people import changed_prevalence, sentences
+from mpd2.present.words import people as words
 from mpd2.studio.budget import state
 from mpd2.studio.budget import store as budget
-from mpd2.studio.shell import store
+from mpd2.studio.overview import store as overview
+from mpd2.studio.parts import programme
+from mpd2.studio.parts.programme import Told
+from mpd2.studio.shell import session, store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.claims import AI
 
@@ -46,7 +49,7 @@ def draw(about: Scenario) -> None:
         for ending, (label, mime, writer) in FORMATS.items():
             st.download_button(
                 label,
-                data=partial(_report, about, state.current(), writer),
+                data=partial(_report, about, session.along(), writer),
                 file_name=f"{file_name(about)}.{ending}",
                 mime=mime,
                 icon=":material/download:",
@@ -82,22 +85,26 @@ def stamp(about: Scenario) -> Stamp:
     )
 
 
-def _report(about: Scenario, setting: DaySetting, writer: Writer) -> bytes:
-    tables = {name: store.table(name, about) for name in TABLES}
+def _report(about: Scenario, along: Mapping[str, Any], writer: Writer) -> bytes:
+    """The report, made at the click; `along`: what pages of the visit left for it until then."""
+    setting, told = along.get(state.PLAN, state.usual()), along.get(programme.TOLD, programme.UNASKED)
     plan = plan_of_day(budget.day(about, setting), setting, budget.own_share(about), budget.members(about))
-    return writer(brief(store.evidence(about), tables, about.run, stamp(about), _people(about), plan))
+    tables = {name: store.table(name, about) for name in TABLES}
+    return writer(brief(store.evidence(about), tables, about.run, stamp(about), _people(about, told), plan))
 
 
-def _people(about: Scenario) -> People:
-    """A thousand people with the AI alone and with the run."""
-    both = store.compared(tuple(dict.fromkeys((AI, about.run))), about)
-    programme = AS_COUNTED
-    rows = per_thousand(both, programme, store.weights(about))
-    arrays = [("AI alone", both.outcomes[AI]), (f"With {both.outcomes[about.run].title}", both.outcomes[about.run])]
+def _people(about: Scenario, told: Told) -> People:
+    """A thousand people with the AI alone and with the run, in the user's own programme."""
+    rows, year = overview.people(about, told.programme), ""
+    if told.year:
+        year = words.in_a_year(overview.people(about, told.programme, told.year), about.run, told.currency)
+    shown = dict.fromkeys((AI, about.run))
+    names = [words.ALONE if name == AI else f"With {store.run_title(name)}" for name in shown]
+    arrays = zip(names, (overview.cells(name, about, told.programme) for name in shown), strict=True)
+    changed = words.changed_prevalence(told.programme.prevalence, prevalence_of(store.cases(about)))
     return People(
-        rows,
-        tuple((name, cells(both.cohort, outcome.decisions, programme)) for name, outcome in arrays),
-        sentences(rows, about.run, about.floor, store.choice(about.run, about)),
-        programme,
-        changed_prevalence(programme.prevalence, prevalence_of(both.cohort)),
+        words.numbers(rows, about.run, told.currency),
+        tuple(arrays),
+        words.sentences(rows, about.run, about.floor, store.choice(about.run, about)),
+        tuple(filter(None, (changed, terms(told.programme, told.currency), year))),
     )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
 Made = TypeVar("Made")
+ALONG = "along"  # key of the session
 
 
 def kept(key: str, made_from: Hashable, make: Callable[[], Made]) -> Made:
@@ -22,3 +23,9 @@ def forget(*keys: str) -> None:
     """Drop what was kept."""
     for key in keys:
         st.session_state.pop(key, None)
+
+
+def along() -> dict[str, Any]:
+    """What pages leave for documents that are made at a click, when no page runs: the same dict for the whole visit."""
+    shared: dict[str, Any] = st.session_state.setdefault(ALONG, {})
+    return shared

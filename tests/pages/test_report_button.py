@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
-import pytest
-
-from mpd2.evaluation.clinical.per_thousand import AS_COUNTED, cells
+from mpd2.evaluation.clinical.per_thousand import AS_COUNTED, Programme, cells
 from mpd2.planning.day import DaySetting
 from mpd2.planning.floors import Floor
 from mpd2.planning.roster_and_limits import Limits
 from mpd2.present.charts.icon_array import in_words
 from mpd2.present.documents.html import to_html
 from mpd2.studio.budget import state
-from mpd2.studio.shell import report_button, store
+from mpd2.studio.parts import programme
+from mpd2.studio.parts.programme import Told
+from mpd2.studio.shell import report_button, session, store
 from mpd2.studio.shell.scenario import Scenario
 
 ABOUT = Scenario("studio", floor=None)
@@ -45,22 +45,32 @@ def test_the_stamp_names_run_slice_and_point():
         assert part in told
 
 
-def test_before_budget_is_visited_there_are_no_limits():
-    assert state.current() == DaySetting(store.cohort().manifest.default_costs())
+def report(**along) -> str:
+    return report_button._report(ABOUT, along, to_html).decode()
 
 
-@pytest.fixture(scope="module")
-def page() -> str:
-    setting = DaySetting(store.cohort().manifest.default_costs(), Limits(budget=0.1))
-    return report_button._report(ABOUT, setting, to_html).decode()
-
-
-def test_the_report_shows_the_plan_that_is_set(page):
-    assert "10\xa0% of cases sent." in page
-    assert "90 of 899 cases are sent, 30 of 300 a day" in page
-
-
-def test_the_report_shows_the_people_of_the_run_and_of_the_ai(page):
+def test_before_budget_and_overview_are_visited_there_are_no_limits_and_no_prices():
+    page = report()
+    assert "Default share sent" in page
+    assert "Readings and work-ups" not in page
     for name in ("ai", "studio"):
         people = cells(store.cases(ABOUT), store.outcome(name, ABOUT).decisions, AS_COUNTED)
         assert in_words(people) in page
+
+
+def test_the_report_takes_along_the_plan_and_the_programme_of_the_visit():
+    setting = DaySetting(store.cohort().manifest.default_costs(), Limits(budget=0.1))
+    told = Told(Programme(prevalence=0.05, price=20.0), "CHF", 12_000)
+    page = report(**{state.PLAN: setting, programme.TOLD: told})
+    assert "10\xa0% of cases sent." in page
+    assert "90 of 899 cases are sent, 30 of 300 a day" in page
+    assert "costs CHF\xa020." in page
+    assert "In a year with 12,000 people" in page
+    assert "Prevalence was changed from" in page
+
+
+def test_pages_leave_their_last_setting_for_it(open_page):
+    page = open_page("budget", budget="0.25")
+    assert page.session_state[session.ALONG][state.PLAN].limits.budget == 0.25
+    page = open_page("overview", price="20", currency="CHF")
+    assert page.session_state[session.ALONG][programme.TOLD].programme.price == 20

@@ -101,3 +101,19 @@ def add_workers(command: ArgumentParser, default: int) -> None:
 def add_json(command: ArgumentParser) -> None:
     """JSON in place of text."""
     command.add_argument("--json", action="store_true", help="print JSON")
+
+
+def add_floor(command: ArgumentParser) -> None:
+    """The operating point: the least sensitivity or specificity, and whom no rule may overrule."""
+    command.add_argument(
+        "--floor",
+        metavar="FLOOR",
+        help="decide so that this is kept, chosen on val: ai (the AI's own sensitivity), 0.95, spec:0.9, or missed:5 "
+        "per 1,000 people; with :sure at the end with 90 %% confidence (default: as cheap as can be)",
+    )
+    command.add_argument(
+        "--confident",
+        type=float,
+        metavar="P",
+        help="an AI at least this sure of its answer is overruled by readers alone (default: by a rule too)",
+    )

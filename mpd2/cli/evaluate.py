@@ -6,7 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mpd2.cli.arguments import add_json, add_table, describe
+from mpd2.cli.arguments import add_floor, add_json, add_table, describe
 from mpd2.cli.output import print_json
 
 if TYPE_CHECKING:
@@ -26,30 +26,44 @@ def add(command: ArgumentParser) -> None:
         "the run was trained on its stored predictions are used; on another one the routers are applied anew.",
         "evaluate runs/mine",
         "evaluate runs/mine --split val --json",
+        "evaluate data/runs/mpd2-plus --floor ai",
     )
     command.add_argument("run", type=Path, metavar="RUN", help="folder of a run")
     add_table(command)
     command.add_argument("--split", default="test", help="train, val or test (default: test)")
+    add_floor(command)
     add_json(command)
 
 
 def run(args: Namespace) -> int:
     """Print every metric of a run on one split of a table."""
-    from mpd2.cli.inputs import cohort_of
+    from dataclasses import asdict
+
+    from mpd2.cli.inputs import cohort_of, point_of
     from mpd2.cli.report import as_text
-    from mpd2.core.runs import load_run
+    from mpd2.core.runs import ERRORS, load_errors, load_run
     from mpd2.evaluation.reports import report
+    from mpd2.methods.registry import decisions_of
+    from mpd2.study.operating import as_fitted, decisions_at
 
     trained = load_run(args.run)
-    cohort = cohort_of(args.table).subset(split=args.split)
+    table = cohort_of(args.table)
+    cohort = table.subset(split=args.split)
     stored = cohort.fingerprint == trained.fingerprint
-    decisions = _stored(args.run, trained, cohort) if stored else _applied(trained, cohort)
+    point, choice = point_of(trained, args.run, table, args.floor, args.confident)
+    if point == as_fitted(trained):
+        decisions = _stored(args.run, trained, cohort) if stored else decisions_of(trained, cohort)
+    else:
+        errors = load_errors(args.run) if (args.run / ERRORS).is_file() else None
+        decisions = decisions_at(trained, cohort, point, errors)
     metrics = report(trained, decisions, cohort)
     if args.json:
         about = {"run": str(args.run), "method": trained.method, "table": str(args.table), "split": args.split}
-        print_json(about | {"fingerprint": cohort.fingerprint, "stored_predictions": stored} | metrics)
+        chosen = {} if choice is None else {"operating_point": asdict(choice)}
+        print_json(about | {"fingerprint": cohort.fingerprint, "stored_predictions": stored} | chosen | metrics)
     else:
-        print(f"{args.run}, {args.split} cases of {args.table}\n\n{as_text(metrics)}")
+        words = "" if choice is None else f"{choice.in_words()}\n"
+        print(f"{args.run}, {args.split} cases of {args.table}\n{words}\n{as_text(metrics)}")
     return 0
 
 
@@ -59,9 +73,3 @@ def _stored(folder: Path, trained: Run, cohort: Cohort) -> Decisions:
 
     policy = load_predictions(folder, trained, cohort)
     return route(policy, cohort, trained.rule, load_continuations(folder, trained, cohort))
-
-
-def _applied(trained: Run, cohort: Cohort) -> Decisions:
-    from mpd2.methods.registry import decisions_of
-
-    return decisions_of(trained, cohort)

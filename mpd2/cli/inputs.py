@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from argparse import Namespace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from mpd2.cli.arguments import TABLE
 from mpd2.core.cohort import Cohort
+from mpd2.core.costs import OperatingPoint
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import ClinicalCosts, Manifest, Reader, load_manifest
-from mpd2.core.runs import Run
+from mpd2.core.runs import ERRORS, Run, load_errors, load_predictions
 from mpd2.core.table_file import OTHER, Purpose, fingerprint, load_cohort
+from mpd2.planning.floors import Choice, parse_floor
+from mpd2.study.operating import as_fitted, choose_point
 from mpd2.training.config import PRESETS, Config, parse_config
 
 
@@ -51,6 +55,20 @@ def manifest_for(trained: Run, table: Path, manifest: Path | None = None) -> Man
         ),
         cohorts=(OTHER,),
     )
+
+
+def point_of(
+    trained: Run, folder: Path, cohort: Cohort, floor: str | None, confident: float | None
+) -> tuple[OperatingPoint, Choice | None]:
+    """The operating point that was asked for, and how it was chosen on the val cases where it has a floor."""
+    if floor is None:
+        return as_fitted(trained, confident), None
+    val = cohort.subset(split="val")
+    wanted = parse_floor(floor, float((val.truth == 1).mean()))
+    stored = cohort.fingerprint == trained.fingerprint
+    own = partial(load_predictions, folder, trained) if stored else None
+    errors = load_errors(folder) if (folder / ERRORS).is_file() else None
+    return choose_point(trained, val, wanted, errors, confident, own)
 
 
 def config_of(args: Namespace) -> Config:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mpd2.study.definition import Study, StudyPlan
     from mpd2.study.tables import StudyTables
 
+FLOORS = ("ai", "0.9", "0.95", "0.975")  # that experiments are judged at
 SUMMARY = "judge every method on other splits of the cases"
 
 
@@ -33,6 +34,7 @@ def add(command: ArgumentParser) -> None:
         "resplit --json",
         "resplit --methods verma,mao,ai --resplits 5 --seeds 1",
         "resplit --leave-out",
+        "resplit --floor ai --json",
     )
     add_table(command)
     command.add_argument("--data", type=Path, default=DATA, help=f"folder of the study (default: {DATA})")
@@ -45,6 +47,9 @@ def add(command: ArgumentParser) -> None:
     command.add_argument("--methods", type=names, metavar="NAMES", help="such as verma,ai (default: all deployable)")
     command.add_argument("--against", metavar="NAME", help="the method that differences are from (default: MPD²+)")
     command.add_argument("--leave-out", action="store_true", help="let each cohort be new in turn")
+    command.add_argument(
+        "--floor", choices=FLOORS, help="every method at the same sensitivity, the weight of a miss chosen on val"
+    )
     add_json(command)
 
 
@@ -62,6 +67,12 @@ def run(args: Namespace) -> int:
         run_missing(cache, experiments, tell)
     if args.leave_out:
         frames = {"transfer": robustness.transfer(cache)}
+    elif args.floor:
+        rows, less = (
+            robustness.at_floors(cache),
+            robustness.floor_rivals(cache, args.against or robustness.reference(study)),
+        )
+        frames = {"floors": rows[rows["floor"] == args.floor], "floor_rivals": less[less["floor"] == args.floor]}
     else:
         against = args.against or robustness.reference(study)
         frames = {"resplits": robustness.resplits(cache), "rivals": robustness.rivals(cache, against)}
@@ -103,8 +114,10 @@ def as_json(frames: dict[str, pd.DataFrame], plan: StudyPlan) -> dict[str, Any]:
 
 def as_text(study_tables: StudyTables) -> str:
     """The tables and what they come to, as text."""
+    from mpd2.study.analyses.sensitivity import floor_words
     from mpd2.study.readable_tables import view
     from mpd2.study.sentences import resplit_words, transfer_words
 
-    words = transfer_words if "transfer" in study_tables.tables else resplit_words
-    return "\n\n".join([*(aligned(view(name, study_tables)) for name in study_tables.tables), words(study_tables)])
+    words = {"transfer": transfer_words, "floors": floor_words, "resplits": resplit_words}
+    last = next(words[name] for name in study_tables.tables)
+    return "\n\n".join([*(aligned(view(name, study_tables)) for name in study_tables.tables), last(study_tables)])

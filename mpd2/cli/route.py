@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from mpd2.cli.arguments import add_new_table, add_workers, describe
+from mpd2.cli.arguments import TABLE, add_floor, add_new_table, add_workers, describe
 from mpd2.cli.output import if_interrupted, now_and_then
 from mpd2.core.errors import UserError
 from mpd2.core.files import replacing
@@ -38,6 +38,7 @@ def add(command: ArgumentParser) -> None:
         "route runs/mine new.csv --out decisions.csv",
         "route runs/mine new.csv --manifest data/glaucoma.toml --out decisions.csv",
         "route runs/mine data/glaucoma.csv --member 42 --out decisions.parquet",
+        "route data/runs/mpd2-plus new.csv --floor 0.95:sure --out decisions.csv",
         "route runs/mine large.parquet --scheduler tcp://host:8786 --out decisions.parquet",
     )
     command.add_argument("run", type=Path, metavar="RUN", help="folder of a run")
@@ -46,12 +47,20 @@ def add(command: ArgumentParser) -> None:
         "--out", type=Path, required=True, help="file for the decisions, ending in .csv or .parquet; replaced if there"
     )
     command.add_argument("--member", type=int, metavar="SEED", help="the router of this seed alone decides")
+    add_floor(command)
+    command.add_argument(
+        "--learned-from",
+        type=Path,
+        default=TABLE,
+        metavar="TABLE",
+        help=f"whose val cases a floor is chosen on (default: {TABLE})",
+    )
     add_workers(command, 1)
 
 
 def run(args: Namespace) -> int:
     """Write the decision for every case of a table."""
-    from mpd2.cli.inputs import manifest_for
+    from mpd2.cli.inputs import cohort_of, manifest_for, point_of
     from mpd2.core.runs import ERRORS, load_errors, load_run
     from mpd2.lab.cluster import pool
     from mpd2.lab.large_tables import RouteRequest, parts_of, route_part
@@ -62,11 +71,16 @@ def run(args: Namespace) -> int:
     manifest = manifest_for(trained, args.table, args.manifest)
     member = None if args.member is None else _position(trained, args.member)
     errors = load_errors(args.run) if (args.run / ERRORS).is_file() else None
-    request = RouteRequest(trained, manifest, member, errors)
+    point, choice = None, None
+    if args.floor is not None or args.confident is not None:
+        point, choice = point_of(trained, args.run, cohort_of(args.learned_from), args.floor, args.confident)
+    request = RouteRequest(trained, manifest, member, errors, point)
     unwritten = f"{args.out} was not written; the same command starts anew"
     with if_interrupted(lambda: unwritten), pool(args.scheduler, args.workers) as workers:
         decided = write_frames(workers.in_order(route_part, request, parts_of(args.table)), args.out, args.table)
     print(f"{args.out}: {in_words(decided)}")
+    if choice is not None:
+        print(choice.in_words())
     return 0
 
 

@@ -18,13 +18,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from mpd2.core.cohort import Cohort
+from mpd2.core.costs import OperatingPoint
 from mpd2.core.error_rates import ErrorModel
 from mpd2.core.errors import Problem, TableError, UserError
 from mpd2.core.manifest import Manifest
 from mpd2.core.runs import Run
 from mpd2.core.table_file import read_cohort
-from mpd2.methods.registry import continuations_of, expectations_of, policy_of
 from mpd2.planning.worklist import decisions_frame
+from mpd2.study.operating import as_fitted, continuations_at, expectations_at, policy_at
 from mpd2.training.devices import threads_for
 from mpd2.training.population import CHUNK
 
@@ -48,6 +49,7 @@ class RouteRequest:
     manifest: Manifest
     member: int | None = None  # position of the only router that decides
     errors: ErrorModel | None = None  # what the run keeps of everybody's errors
+    point: OperatingPoint | None = None  # by which it decides; none: as it was fitted
 
 
 def parts_of(table: Path, rows: int = ROWS) -> Iterator[Part]:
@@ -78,10 +80,12 @@ def route_part(order: RouteRequest, part: Part) -> pd.DataFrame:
         cohort = read_part(part, order.manifest)
     except TableError as error:
         raise UserError(str(error)) from None  # plain, because it may have to travel
+    run = order.run if order.member is None else order.run.member([order.member])
+    point = order.point or as_fitted(order.run)
     with threads_for(1):
-        policy, continuations = policy_of(order.run, cohort), continuations_of(order.run, cohort)
-        run = order.run if order.member is None else order.run.member([order.member])
-        expected = expectations_of(run, cohort, run.costs, order.errors)
+        policy = policy_at(order.run, cohort, point, order.errors)
+        continuations = continuations_at(order.run, cohort, point)
+        expected = expectations_at(run, cohort, point, order.errors)
     if order.member is not None:
         policy, continuations = policy.member([order.member]), continuations and continuations.member([order.member])
     return decisions_frame(policy, cohort, order.run.rule, continuations, expected)

@@ -77,6 +77,20 @@ class Choice:
         """The fewest cases that can bear a promise: so many without a single error."""
         return cases_needed(self.level) if self.floor.sure and 0 < self.level < 1 else 1
 
+    def in_words(self) -> str:
+        """How the point was chosen, and what of the floor cannot be kept, in sentences."""
+        demanded = f"{text.percent(self.level, 1)} demanded, {text.percent(self.reached, 1)} reached"
+        sort = "with glaucoma" if TRUTH[self.floor.rate] else "healthy"
+        chosen = f"a miss weighs {self.weight:.3g}; on {self.cases} val cases {sort} {demanded}"
+        if self.state == KEPT:
+            return f"{text.capital(self.floor.in_words())}: {chosen}."
+        if self.state == TOO_FEW:
+            return (
+                f"{text.capital(self.floor.in_words())} cannot be promised: that takes at least {self.needed} val "
+                f"cases {sort} and there are {self.cases}. This is the safest point there is."
+            )
+        return f"{text.capital(self.floor.in_words())} cannot be kept. At the safest point {chosen}."
+
 
 Deciding = Callable[[Cohort], Callable[[float], Ints]]
 """From cases to, from a weight of a miss, the labels they end with when all members decide together, [N]."""

@@ -47,7 +47,9 @@ def test_an_unknown_point_in_a_link_is_said_aloud(open_page):
 
 def test_a_floor_that_cannot_be_kept_is_said_with_by_how_much(open_page):
     page = open_page("risk", run="always-defer", point="own", floor="99")
-    assert "cannot be kept: at its safest point this run reaches 88.9" in captions(page)
+    assert "cannot be kept. At the safest point a miss weighs 609; on 126 val cases with glaucoma 99.0" in captions(
+        page
+    )
 
 
 def test_a_promise_that_takes_more_cases_says_how_many(open_page):

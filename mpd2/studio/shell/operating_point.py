@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from mpd2.core import text
-from mpd2.planning.floors import CONFIDENCE, KEPT, RATES, TOO_FEW, TRUTH, Choice, Floor
+from mpd2.planning.floors import CONFIDENCE, KEPT, RATES, Choice, Floor
 from mpd2.studio.shell import glossary, link
 from mpd2.studio.shell.scenario import DEFAULT_FLOOR
 
@@ -65,16 +65,4 @@ def refused() -> list[str]:
 
 def shortfall(choice: Choice | None) -> str:
     """What of a floor cannot be kept, by how much and why; empty if it is."""
-    if choice is None or choice.state == KEPT:
-        return ""
-    if choice.state == TOO_FEW:
-        sort = "with glaucoma" if TRUTH[choice.floor.rate] else "healthy"
-        return (
-            f"{text.capital(choice.floor.in_words())} cannot be promised: that takes at least {choice.needed} val "
-            f"cases {sort} and there are {choice.cases}. Shown is the safest point there is."
-        )
-    gap = text.percent(choice.reached, 1)
-    return (
-        f"{text.capital(choice.floor.in_words())} cannot be kept: at its safest point this run reaches {gap} on val, "
-        f"where {text.percent(choice.level, 1)} is demanded. Shown is that point."
-    )
+    return "" if choice is None or choice.state == KEPT else choice.in_words()

@@ -24,7 +24,7 @@ from mpd2.evaluation import curves, tables
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.guarantee import redrawn
 from mpd2.methods.registry import NOT_DEPLOYABLE
-from mpd2.planning.floors import CONFIDENCE, SHIPPED_LEVELS, Choice, Floor, weights_for
+from mpd2.planning.floors import CONFIDENCE, SHIPPED_LEVELS, Choice, Floor, parse_floor, weights_for
 from mpd2.study.claims import AI, OF_ROUTERS
 from mpd2.study.definition import PLUS_RUN, ROUTERS, Study
 from mpd2.study.experiments import FLOOR_KEPT
@@ -233,15 +233,19 @@ def claim_rows(study: StudyTables) -> Rows:
 
 
 def floor_words(study: StudyTables) -> str:
-    """What the best method does at the AI's sensitivity, over resplits, beside the AI."""
-    cells = _at_ai_floor(study, "floors")
+    """What the best method does at the first floor of the table, over resplits, beside the AI."""
+    cells, floor = _at_ai_floor(study, "floors"), str(study["floors"]["floor"].iloc[0])
     value = {place: float(row["value"]) for place, row in cells.items()}
-    kept = [row for row in _by_specificity(cells, "value") if value[row["method"], "Sens"] >= value[AI, "Sens"] - CLOSE]
+    level = value[AI, "Sens"] if floor == AI_FLOOR else float(floor)
+    kept = [row for row in _by_specificity(cells, "value") if value[row["method"], "Sens"] >= level - CLOSE]
+    if not kept:
+        return f"No method keeps {parse_floor(floor).in_words()} over resplits."
     best = kept[0]["method"]
     return (
-        f"Over {kept[0]['n']} resplits {kept[0]['title']} raises the fewest false alarms at the AI's sensitivity: "
-        f"specificity {value[best, 'Spec']:.3f} (the AI {value[AI, 'Spec']:.3f}) at a sensitivity of "
-        f"{value[best, 'Sens']:.3f} (the AI {value[AI, 'Sens']:.3f}), with {value[best, 'Defer']:.1%} of cases sent."
+        f"Over {kept[0]['n']} resplits {kept[0]['title']} raises the fewest false alarms at "
+        f"{parse_floor(floor).in_words()}: specificity {value[best, 'Spec']:.3f} (the AI {value[AI, 'Spec']:.3f}) at a "
+        f"sensitivity of {value[best, 'Sens']:.3f} (the AI {value[AI, 'Sens']:.3f}), with {value[best, 'Defer']:.1%} "
+        "of cases sent."
     )
 
 
@@ -255,9 +259,9 @@ def promise_words(study: StudyTables) -> str:
 
 
 def _at_ai_floor(study: StudyTables, table: str) -> dict[tuple[str, str], dict[Hashable, Any]]:
-    """The rows of a table at the AI's own sensitivity, on all cases, by method and metric."""
+    """The rows of a table at its first floor, the AI's own sensitivity, on all cases, by method and metric."""
     rows = study[table]
-    inside = rows["floor"] == AI_FLOOR
+    inside = rows["floor"] == rows["floor"].iloc[0]
     if "cohort" in rows:
         inside &= rows["cohort"] == tables.ALL
     return {(row["method"], row["metric"]): row for row in rows[inside].to_dict("records")}

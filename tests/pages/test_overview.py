@@ -193,6 +193,17 @@ def test_cohorts_are_followed_by_subgroups_and_calibration_has_a_tab(open_page):
     assert any("with glaucoma" in chart.proto.spec for chart in page.get("vega_lite_chart"))
 
 
+def test_the_decision_curve_and_the_map_of_winners_have_their_tab(open_page):
+    about = {"run": "mpd2-plus", "point": "ai", "units": "rates", "cohorts": "chaksu"}
+    page = open_page("overview", **about, view="curve")
+    assert not page.exception
+    assert any("MPD²+ is ahead of Recalibrated AI beyond chance." in text.value for text in page.markdown)
+    grid = open_page("overview", **about, curve_part="map")
+    assert not grid.exception
+    assert grid.session_state["view"] == "curve"
+    assert any(text.value.startswith("Of 70 combinations of what a miss weighs") for text in grid.markdown)
+
+
 def test_rates_are_five_numbers(overview):
     assert not overview.exception
     assert overview.markdown[0].value.startswith("**At the lowest total cost, ")

@@ -27,7 +27,7 @@ def opened(part: str, run: str, floor: bool = False) -> AppTest:
         from mpd2.studio.overview import decision_curve
         from mpd2.studio.shell.scenario import Scenario
 
-        st.query_params["curve"] = part
+        st.query_params["curve_part"] = part
         decision_curve.draw(Scenario(run=run, cohorts=("chaksu",), floor=Floor() if floor else None))
 
     return AppTest.from_function(page, args=(part, run, floor), default_timeout=120).run()

@@ -49,7 +49,7 @@ MAP = (
 
 def draw(about: Scenario) -> None:
     """The chosen part; a floor is one place on the curve, so that none of it depends on the floor."""
-    part = link.one(st.segmented_control, "Part", list(PARTS), key="curve", default="curve", required=True,
+    part = link.one(st.segmented_control, "Part", list(PARTS), key="curve_part", default="curve", required=True,
                     format_func=PARTS.__getitem__, label_visibility="collapsed")  # fmt: skip
     if part == "curve":
         _curve(about)

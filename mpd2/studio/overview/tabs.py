@@ -12,7 +12,7 @@ from mpd2.evaluation.tables import ALL, COLLAPSE, RETAINED
 from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.present.charts import overview as charts
 from mpd2.present.words.side_by_side import NOTED, side_by_side, with_difference
-from mpd2.studio.overview import calibration, subgroups, texts
+from mpd2.studio.overview import calibration, decision_curve, subgroups, texts
 from mpd2.studio.overview import store as reads
 from mpd2.studio.parts import method_table, widgets
 from mpd2.studio.shell import link, store
@@ -33,7 +33,7 @@ EVERY_COHORT = "every"
 GAP = "Δ total"
 OPENED_BY = {
     "paired": "paired", "cost": "tradeoff", "tradeoff-published": "tradeoff", "methods-published": "paper",
-    "subgroup_metric": "cohorts", "calibrated_reader": "calibration",
+    "subgroup_metric": "cohorts", "calibrated_reader": "calibration", "curve_part": "curve",
 }  # fmt: skip
 """Tabs that a link opens by what it says of them; such links were made before there were these tabs."""
 
@@ -50,6 +50,8 @@ def draw(about: Scenario) -> None:
         tradeoffs(about)
     elif view == "paper":
         as_in_the_paper(about.as_fitted())
+    elif view == "curve":
+        decision_curve.draw(about)
     elif view == "calibration":
         calibration.draw(about)
     else:

@@ -6,6 +6,7 @@ UNITS = {"people": "Per 1,000 screened", "rates": "Rates"}
 VIEWS = {
     "overall": "All methods",
     "paper": "As in the paper",
+    "curve": "Decision curve",
     "cohorts": "By cohort and subgroup",
     "calibration": "Calibration",
     "collapse": "Spread of readings",

@@ -40,6 +40,7 @@ WORDS = {
     "Operating point": OPERATING_POINT,
     "Floor": "The least sensitivity, or specificity, that is demanded.",
     "The rule": "A recalibrated threshold that may end a case against the AI with no reader asked.",
+    "Net benefit": "Glaucomas found per 1,000 people, less false alarms and fees at what they weigh against a miss.",
     "Slice": "The cases a page is about: a split, and the cohorts chosen.",
     "Interval": INTERVAL,
     "GSDP": "A term of training that favours, for each kind of case, readers who make few costly errors on it.",

@@ -144,7 +144,7 @@ def winners(rows: pd.DataFrame, active: str, own: float) -> AltairChart:
             alt.Tooltip("title:N", title="costs least"),
             alt.Tooltip("weighs:N", title="miss : false alarm"),
             alt.Tooltip("fees:N", title="fees"),
-            alt.Tooltip("value:Q", title="cost per 1,000 people, in false alarms", format=".0f"),
+            alt.Tooltip("value:Q", title="total cost per 1,000 people, in false alarms", format=".0f"),
             alt.Tooltip("second:N", title="ahead of"),
             *(alt.Tooltip(f"{name}:Q", title=word, format=".1f") for name, word in words.items()),
         ],

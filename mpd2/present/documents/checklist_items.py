@@ -29,9 +29,9 @@ class Item:
 METHOD, CARD, DATA, NUMBERS, PAPER, SOURCES = (
     f"about?part={part}" for part in ("method", "card", "data", "numbers", "reproduction", "sources")
 )
-SPLITS, UNSEEN, PROMISE = (f"robustness?robustness_topic={topic}" for topic in ("resplits", "unseen", "promise"))
-COHORTS, SPREAD, KEPT = (f"overview?view={view}" for view in ("cohorts", "collapse", "retention"))
-TRAIN, QUALITY, AGREEMENT = "retrain?lab=train", "readers?readers_topic=quality", "readers?readers_topic=agreement"
+SPLITS, UNSEEN, HOW_MANY = (f"robustness?robustness_topic={topic}" for topic in ("resplits", "unseen", "sample-size"))
+GROUPS, CALIBRATION = (f"overview?view={view}" for view in ("cohorts", "calibration"))
+QUALITY, WORKLOAD = (f"readers?readers_topic={topic}" for topic in ("quality", "workload"))
 
 NO_PERSON = "The table holds no age, sex, ethnicity or income of the persons examined."
 NO_DATES = "The table holds no dates."
@@ -76,10 +76,10 @@ TRIPOD = (
          "{readers} readers with their fees and how good each is.", "Their training and experience.", QUALITY),
     Item("10", "Sample size", "How was the number of cases arrived at, and is it enough?", PARTLY,
          "The {slice} hold {positives} glaucomas: sensitivity is known to {sens_interval}.",
-         "The number was not planned; it is that of the published table.", "overview"),
+         "The number was not planned; how many cases a width takes can be looked up.", HOW_MANY),
     Item("11", "Missing data", "What is missing, and what was done about it?", DONE,
          "{missing_inputs} of inputs are missing. {unread} of all pairs of a case and a reader have no reading: that "
-         "reader counts as absent for the case and is never filled in.", place="readers?readers_topic=workload"),
+         "reader counts as absent for the case and is never filled in.", place=WORKLOAD),
     Item("12a", "Analysis", "How were the data divided?", DONE, "{splits}; as published.", place=NUMBERS),
     Item("12b", "Analysis", "How do inputs enter the model?", DONE,
          "As numbers, standardised on train cases.", place=METHOD),
@@ -88,8 +88,8 @@ TRIPOD = (
     Item("12d", "Analysis", "Were differences between places or clinics looked at?", DONE,
          "By cohort, and with each cohort unseen in training.", place=UNSEEN),
     Item("12e", "Analysis", "Which measures, and how are models compared?", DONE,
-         "Sensitivity, specificity, costs and more, with {level} intervals from {resamples} resamples; differences on "
-         "the same resamples.", place=NUMBERS),
+         "Sensitivity, specificity, calibration, net benefit and costs, with {level} intervals from {resamples} "
+         "resamples; differences on the same resamples.", place=CALIBRATION),
     Item("12f", "Analysis", "Was the model updated after testing?", DONE,
          "What labelled local cases add to it is tested for each cohort.", place=UNSEEN),
     Item("12g", "Analysis", "How does one get its answer for a new case?", DONE,
@@ -97,8 +97,8 @@ TRIPOD = (
     Item("13", "Rare outcome", "Was the rarity of the disease dealt with, and how?", DONE,
          "{prevalence} have glaucoma. No case is weighted or repeated; errors weigh by their costs: {costs}.",
          place=METHOD),
-    Item("14", "Fairness", "What was done so that nobody is served worse?", NOT_DONE,
-         "Results are given by cohort.", NO_PERSON, COHORTS),
+    Item("14", "Fairness", "What was done so that nobody is served worse?", PARTLY,
+         "By cohort, image quality, distance from training images and cup-to-disc ratio.", NO_PERSON, GROUPS),
     Item("15", "Output", "What does the model give, and where are its thresholds?", DONE,
          "A decision for each case, by the {rule} rule: kept, or sent to a reader. Operating point: {point}.",
          place="budget"),
@@ -127,8 +127,8 @@ TRIPOD = (
     Item("22", "Model", "Is the whole model given, so that it can be used?", DONE,
          "Settings, weights and predictions of each run are plain files.", place=CARD),
     Item("23a", "Performance", "How good is it, with intervals, and for whom?", PARTLY,
-         "Sensitivity {sens}, specificity {spec}; the AI alone {ai_sens} and {ai_spec}. By cohort and by difficulty.",
-         "Groups of persons: " + NO_PERSON, "overview"),
+         "Sensitivity {sens}, specificity {spec}; the AI alone {ai_sens} and {ai_spec}. By cohort and subgroup.",
+         "Groups of persons: " + NO_PERSON, GROUPS),
     Item("23b", "Performance", "How much does it vary between places?", DONE,
          "By cohort, over resplits and in unseen cohorts.", place=SPLITS),
     Item("24", "Updating", "What came of updating?", DONE, "Cost by number of labelled local cases.", place=UNSEEN),
@@ -191,14 +191,15 @@ STARD = (
          "There are none: every case ends with glaucoma or healthy.", place=NUMBERS),
     Item("16", "Analysis", "What of missing results?", DONE,
          "{unread} of readings are missing; nobody is asked who did not read the case.",
-         place="readers?readers_topic=workload"),
+         place=WORKLOAD),
     Item("17", "Analysis", "Does accuracy vary, and was it planned to look?", PARTLY,
-         "By difficulty, cohort, seed and resplit.", "It was not planned beforehand.", "risk"),
+         "By how hard a case is, cohort, subgroup, seed and resplit; how many comparisons that makes is told.",
+         "It was not planned beforehand.", "risk"),
     Item("18", "Analysis", "How many cases were wanted, and why?", PARTLY,
          "{n} cases, {positives} glaucomas: sensitivity is known to {sens_interval}.", "It was not planned.",
-         "overview"),
+         HOW_MANY),
     Item("AI", "Analysis", "Was it looked for groups that are served worse?", PARTLY,
-         "By cohort and by how hard a case is.", NO_PERSON, "risk"),
+         "By cohort, image quality, distance from training images and cup-to-disc ratio.", NO_PERSON, GROUPS),
     Item("19", "Cases", "How many entered and how many were counted?", DONE,
          "{cases} in the table, {n} in this slice, none left out.", place=DATA),
     Item("20", "Cases", "What are they like?", PARTLY, "Inputs by cohort.", NO_PERSON, "map"),

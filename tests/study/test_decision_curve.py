@@ -123,7 +123,7 @@ def test_tables_hold_every_deployable_run_and_every_cell() -> None:
     assert set(curves["method"]) == {*NAMES, MOVED, ALL, NONE} - {"oracle"}
     assert (curves.groupby("method")["ratio"].apply(list).map(tuple) == RATIOS).all()
     assert len(cells(winners)) == len(grid(costs)) * len(FEES)
-    assert set(winners["method"]) == {"ai", "studio", "mpd2-plus", study.BASELINE}
+    assert set(winners["method"]) == {"ai", "recalibrated", "studio", "mpd2-plus", study.BASELINE}
 
 
 # ---------------------------------------------------------------------------------- words

@@ -131,7 +131,7 @@ def test_the_cheapest_method_is_named_with_its_spread(tables: StudyTables) -> No
 def test_a_difference_within_chance_beats_nobody(tables: StudyTables) -> None:
     rows = tables["rivals"].assign(low=-1.0, high=1.0)
     words = sentences.resplit_words(changed(tables, "rivals", rows))
-    assert "Of 6 other methods 0 are dearer than MPD²+ beyond chance, and 0 cheaper." in words
+    assert "Of 7 other methods 0 are dearer than MPD²+ beyond chance, and 0 cheaper." in words
 
 
 def test_it_is_said_whether_anybody_was_sent_to_strangers(tables: StudyTables) -> None:

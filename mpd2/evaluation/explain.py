@@ -18,7 +18,7 @@ from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import ANSWERS, MEASURED, STATE, UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import Expectations
-from mpd2.core.policy import Continuations, Policy, Rule, choose, mean_policy, preferences
+from mpd2.core.policy import AI, DECIDED_BY, RULE, Continuations, Policy, Rule, choose, mean_policy, preferences
 from mpd2.core.text import decimal
 from mpd2.evaluation.map import nearest
 from mpd2.methods.base import COHORT, Ground
@@ -113,9 +113,12 @@ def typical_case(train: Cohort) -> Cohort:
 # ---------------------------------------------------------------------------------- what is done
 
 
-def actions_frame(policy: Policy, case: Cohort, rule: Rule, expected: Expectations, costs: Costs) -> pd.DataFrame:
-    """One row an action of one case, the AI first: who, mean share, least and most of any member, votes, costs.
+def actions_frame(
+    policy: Policy, case: Cohort, rule: Rule, expected: Expectations, costs: Costs, kept: int
+) -> pd.DataFrame:
+    """One row an action of one case, keeping it first: who, mean share, least and most of any member, votes, costs.
 
+    Whoever keeps it is the AI, or the rule where the label `kept`, given with nobody asked, is against the AI's own.
     `policy` is that of a population, [E, 1]; `expected` is of the one case. `wrong` is how likely the own answer of the
     AI or of the reader is wrong, `says` how likely it is glaucoma, and `if_glaucoma` and `if_healthy` how likely
     glaucoma is once it is known. `expected_cost`, of keeping the case or of first asking the reader, is NaN for a
@@ -129,7 +132,7 @@ def actions_frame(policy: Policy, case: Cohort, rule: Rule, expected: Expectatio
     second = np.lexsort((expected.cost[0], -shares.mean(0), ~other))[0]
     return pd.DataFrame({
         "action": ["ai", *manifest.columns],
-        "who": ["AI", *(reader.name for reader in manifest.readers)],
+        "who": [DECIDED_BY[AI if kept == case.ai_label[0] else RULE], *(reader.name for reader in manifest.readers)],
         "share": shares.mean(0),
         "least": shares.min(0),
         "most": shares.max(0),

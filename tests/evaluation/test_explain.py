@@ -192,7 +192,11 @@ def test_a_typical_case_can_be_routed_although_nothing_is_known_of_it(run: Run, 
 def test_actions_tell_shares_votes_and_costs_of_everybody(run: Run, small_cohort: Cohort, train: Cohort) -> None:
     case, costs = small_cohort.rows(np.array([30])), small_cohort.manifest.default_costs()
     policy, expected = policy_of(run, case), expectations(fit_errors(train).predict(case), case, costs)
-    rows = explain.actions_frame(policy, case, run.rule, expected, costs)
+    label = int(case.ai_label[0])
+    rows, overruled = (
+        explain.actions_frame(policy, case, run.rule, expected, costs, kept) for kept in (label, 1 - label)
+    )
+    assert (rows["who"].iloc[0], overruled["who"].iloc[0]) == ("AI", "rule")
     assert rows["share"].sum() == pytest.approx(1)
     assert rows["votes"].sum() == 3
     assert rows["chosen"].sum() == 1

@@ -46,6 +46,13 @@ def test_chosen_and_next_in_line_have_a_diamond_each(actions: pd.DataFrame) -> N
     assert marked == [("datum.chosen", True), ("datum.runner_up", False)]
 
 
+def test_a_rule_that_keeps_a_case_against_the_ai_has_a_colour_of_its_own(actions: pd.DataFrame) -> None:
+    kept = actions.assign(who=["rule", *actions["who"][1:]])
+    scales = [figures.policy_bars(rows).to_dict()["layer"][0]["encoding"]["color"]["scale"] for rows in (actions, kept)]
+    assert [scale["domain"] for scale in scales] == [["AI", "reader"], ["rule", "reader"]]
+    assert scales[0]["range"][0] != scales[1]["range"][0]
+
+
 def test_whoever_was_there_before_the_change_is_named_last(actions: pd.DataFrame) -> None:
     before = actions.assign(available=[True, True, True, False])
     spec = figures.policy_bars(actions, before).to_dict()

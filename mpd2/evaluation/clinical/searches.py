@@ -14,7 +14,7 @@ DEAREST = 20  # cases
 SEARCHES = {
     "all": "All cases",
     "confident": "AI confident and wrong",
-    "overruled": "AI overruled, nobody asked",
+    "overruled": "AI overruled unread",
     "missed": "Glaucoma missed by all",
     "dearest": f"The {DEAREST} dearest",
 }

@@ -10,13 +10,15 @@ from mpd2.core.text import decimal, percent
 from mpd2.evaluation.explain import BEYOND, INSIDE, OUTSIDE
 from mpd2.methods.base import Ground
 from mpd2.present.charts.kit.drawing import drawn_once
-from mpd2.present.charts.kit.style import AI, ALARM, CATEGORIES, OTHER, READER, ROUTER, AltairChart, heading
+from mpd2.present.charts.kit.style import AI, ALARM, CATEGORIES, OTHER, READER, ROUTER, RULE, AltairChart, heading
 
 _EVERY_NAME = alt.Axis(labelLimit=320, labelOverlap=False)
 ROOM = 1.5  # of a share's axis, so that the label of a full bar has its place
 SIDE = 150  # pixels of the drawing of an eye
 CALM = CATEGORIES[4]  # healthy, beside the alarm of glaucoma
 EDGE = 0.12  # how far outside the range a value is drawn at most
+KINDS = {"AI": AI, "rule": RULE, "reader": READER, "not available": OTHER}
+"""Who holds a share of a decision."""
 FLAGS = {INSIDE: ROUTER, OUTSIDE: AI, BEYOND: ALARM}
 """How a case's own value is marked, by where it lies."""
 
@@ -94,12 +96,12 @@ def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> 
                   axis=alt.Axis(format="%", values=[0, 0.25, 0.5, 0.75, 1]))  # fmt: skip
     who = alt.Y("who:N", sort=order, title=None, axis=_EVERY_NAME)
     base = alt.Chart(rows).encode(y=who)
-    kinds = ["AI", "reader", "not available"]
+    kinds = {kind: mark.colour for kind, mark in KINDS.items() if (rows["kind"] == kind).any()}
     bars = base.mark_bar(height=13).encode(
         x=share,
         color=alt.Color(
             "kind:N",
-            scale=alt.Scale(domain=kinds, range=[AI.colour, READER.colour, OTHER.colour]),
+            scale=alt.Scale(domain=list(kinds), range=list(kinds.values())),
             legend=None if original is None else alt.Legend(title=None, orient="top"),
         ),
         tooltip=[
@@ -210,7 +212,7 @@ def attribution_bars(rows: pd.DataFrame, ground: Ground) -> AltairChart:
 def _labelled(actions: pd.DataFrame) -> pd.DataFrame:
     """With a kind and a label; the AI first, then readers by their share, then whoever is not available."""
     is_ai = actions["action"] == "ai"
-    kind = np.where(is_ai, "AI", np.where(actions["available"], "reader", "not available"))
+    kind = np.where(is_ai, actions["who"], np.where(actions["available"], "reader", "not available"))
     text = [
         f"{percent(share, 0)}, cost {decimal(cost, 2)}" if there else "not available"
         for share, cost, there in zip(actions["share"], actions["expected_cost"], actions["available"], strict=True)

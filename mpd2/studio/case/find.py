@@ -46,7 +46,7 @@ def choose_case(about: Scenario) -> tuple[pd.DataFrame, str]:
             default=next(iter(ORDERS)),
             format_func=ORDERS.__getitem__,
             help=HELP[ORDER],
-            width=200,
+            width=175,
         )
         rows = ordered(_filtered(searched), order)
         ids = rows["case_id"].tolist()
@@ -60,7 +60,7 @@ def choose_case(about: Scenario) -> tuple[pd.DataFrame, str]:
             accept_new_options=True,
             help=HELP[CASE],
             placeholder="Case id",
-            width=160,
+            width=150,
         )
         position = ids.index(case_id) if case_id in ids else None
         _arrows(ids, position)
@@ -99,7 +99,7 @@ def _search(about: Scenario) -> Bools:
         persist_state="session",
         on_change=_narrow,
         help=HELP[SEARCH],
-        width=260,
+        width=235,
     )
     return found[chosen]
 

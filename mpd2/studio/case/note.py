@@ -51,7 +51,8 @@ def _write(facts: Facts) -> None:
 
 def _sheet(facts: Facts, written: str) -> bytes:
     story = case.story(facts.case, facts.reason, case_store.train(), case_store.anatomy())
-    told = " ".join(filter(None, [story, case.why_this_reader(facts.actions)]))
+    decider = case.who_decided(facts.case, facts.decisions, facts.glaucoma, facts.costs)
+    told = " ".join(filter(None, [story, decider, case.why_this_reader(facts.actions)]))
     entry = facts.case.manifest.cohorts[facts.case.source[0]]
     about = f"a {facts.case.split[0]} case of {entry.name}, readings {entry.readings}"
     stamp = Stamp(facts.title, about, 1, store.cohort().fingerprint, mpd2.__version__, date.today())

@@ -242,7 +242,7 @@ def _facts(
         policy=policy,
         expected=expected,
         costs=costs,
-        actions=explain.actions_frame(policy, case, run.rule, expected, costs),
+        actions=explain.actions_frame(policy, case, run.rule, expected, costs, int(ranked.kept[0])),
         decisions=plan.decisions(case, together),
         reason=worklist.reasons(ranked, plan.action, expected)[0],
     )

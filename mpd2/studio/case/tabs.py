@@ -24,6 +24,12 @@ RULES = {
 }
 
 
+UNREAD = (
+    "A case nobody is asked about gets the answer whose error is expected to cost less, or the AI's own where the "
+    "operating point forbids to overrule it."
+)
+BY_COST = f"This run asks whoever is expected to save most after fees, and nobody where none would. {UNREAD}"
+BY_POSTERIOR = f"This run asks nobody. {UNREAD}"
 ALIKE = "{title} does the same with every case, whatever its inputs: there is nothing to take apart."
 BY_THE_ANSWERS = (
     "{title} looks up the truth and what readers said. A changed or a new case has neither, so it cannot be asked."
@@ -65,7 +71,8 @@ def why(facts: Facts, about: Scenario) -> None:
 def changes(facts: Facts, about: Scenario) -> None:
     """What would turn the decision: the budget, an absence, one input."""
     place, n = store.place(about, facts.id)
-    st.markdown(f"**Rule.** {RULES[facts.run.rule]}")
+    rule = BY_COST if facts.own_model else BY_POSTERIOR if facts.own_posterior else RULES[facts.run.rule]
+    st.markdown(f"**Rule.** {rule}")
     st.markdown(f"**Budget.** {_budget(place, n, facts.sent)}")
     if facts.sent:
         order = store.stand_ins(about, facts.id)

@@ -74,7 +74,7 @@ def policy(facts: Facts) -> None:
         charts.policy_bars(facts.actions),
         table=facts.actions,
         key="policy",
-        alt_text=f"Share of the decision of the AI and every reader; {chosen['who']} is chosen with "
+        alt_text=f"Share of the decision of whoever keeps it and of every reader; {chosen['who']} is chosen with "
         f"{percent(chosen['share'], 0)}",
         note=f"Mean of {facts.members} models; thin lines: least and most of any; full diamond: chosen; open: the "
         "reader next in line." + (f" {absent} readers are not available." if absent else ""),

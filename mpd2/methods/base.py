@@ -77,6 +77,9 @@ class DecidesAnew(Protocol):
     def deciding(self, run: Run, cohort: Cohort) -> Callable[[OperatingPoint], Decisions]:
         """What all members together do with the cases at any point, [N]; what no point changes is computed once."""
 
+    def together(self, run: Run, cohort: Cohort) -> Callable[[OperatingPoint], tuple[Policy, Continuations]]:
+        """The policy by which they do so, and how every case would end otherwise, [N]."""
+
 
 @runtime_checkable
 class ExpectsCosts(Protocol):

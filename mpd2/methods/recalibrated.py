@@ -52,14 +52,8 @@ class _Relabelled(ABC):
 
     def continuations(self, run: Run, cohort: Cohort) -> Continuations:
         """The cheaper error's label if nobody is asked; a reader who is asked all the same has the last word."""
-        shape = (run.members, len(cohort), cohort.readers)
-        first = np.where(cohort.available, np.arange(cohort.readers), NOBODY)  # [N, M]
-        words = np.where(cohort.available, cohort.decisions, UNKNOWN)
-        return Continuations(
-            kept=_labels(self.glaucoma(run, cohort), cohort, OperatingPoint(run.costs, run.notes.get(CONFIDENT))),
-            label=np.broadcast_to(words, shape),
-            consulted=np.broadcast_to(first, shape)[..., None],
-        )
+        point = OperatingPoint(run.costs, run.notes.get(CONFIDENT))
+        return _endings(_labels(self.glaucoma(run, cohort), cohort, point), cohort)
 
     def at(self, run: Run, point: OperatingPoint) -> Run:
         """The same probabilities under other costs of errors."""
@@ -69,6 +63,11 @@ class _Relabelled(ABC):
         """What the mean of all members' probabilities decides at any point, [N]."""
         glaucoma, nobody = self.glaucoma(run, cohort).mean(0), np.full((len(cohort), 1), NOBODY)
         return lambda point: Decisions(nobody, _labels(glaucoma, cohort, point))
+
+    def together(self, run: Run, cohort: Cohort) -> Callable[[OperatingPoint], tuple[Policy, Continuations]]:
+        """No deferral at any point, and the label of the mean of all members' probabilities, [N]."""
+        glaucoma, policy = self.glaucoma(run, cohort).mean(0), asks_nobody(1, cohort).member(0)
+        return lambda point: (policy, _endings(_labels(glaucoma, cohort, point), cohort))
 
 
 @dataclass(frozen=True)
@@ -130,6 +129,14 @@ class Recalibrated(_Relabelled):
     def glaucoma(self, run: Run, cohort: Cohort) -> Floats:
         """P(glaucoma | state) by every member, [E, N]."""
         return posterior_of(run, cohort)
+
+
+def _endings(kept: Ints, cohort: Cohort) -> Continuations:
+    """The given label if nobody is asked, [..., N]; a reader who is asked all the same has the last word."""
+    shape = (*kept.shape, cohort.readers)
+    first = np.where(cohort.available, np.arange(cohort.readers), NOBODY)  # [N, M]
+    words = np.where(cohort.available, cohort.decisions, UNKNOWN)
+    return Continuations(kept, np.broadcast_to(words, shape), np.broadcast_to(first, shape)[..., None])
 
 
 def _labels(glaucoma: Floats, cohort: Cohort, point: OperatingPoint) -> Ints:

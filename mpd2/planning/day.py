@@ -38,6 +38,10 @@ class DaySetting:
     urgent: int = 0  # how many cases a day count as urgent: those that would cost most if the AI decided them
     for_costs: bool = False  # whether cases are routed for these costs too, or only counted by them
     day: int = CASES_A_DAY
+    weight: float | None = None
+    """What a miss weighs in decisions so that a floor is kept under these limits; none: as at the operating point.
+
+    It follows from the rest, so it is not in a link."""
 
     def __post_init__(self) -> None:
         if self.urgent < 0:
@@ -49,6 +53,11 @@ class DaySetting:
     def free(self) -> DaySetting:
         """The same without a budget: as many cases as the policy sends by default."""
         return replace(self, limits=replace(self.limits, budget=None, soft=False))
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether cases go elsewhere than they would by default, so that a floor has to be looked at anew."""
+        return self.for_costs or self.limits != NO_LIMITS
 
     @property
     def has_places(self) -> bool:

@@ -133,11 +133,11 @@ def cases_needed(level: float) -> int:
     return ceil(log(1 - CONFIDENCE) / log(level))
 
 
-def choose_weight(floor: Floor, val: Cohort, deciding: Deciding, costs: Costs) -> Choice:
+def choose_weight(floor: Floor, val: Cohort, deciding: Deciding, costs: Costs, every: int = 1) -> Choice:
     """The lightest miss (for a floor on specificity the heaviest) that keeps the floor on val.
 
     Only the cases the rate is of are labelled. On average the turn of the grid is found by bisection; with confidence
-    weights are tested one by one from the safest.
+    weights are tested one by one from the safest. Only `every` so many weights of the grid are tried.
     """
     truth = TRUTH[floor.rate]
     rows = np.flatnonzero(val.truth == truth)
@@ -146,7 +146,7 @@ def choose_weight(floor: Floor, val: Cohort, deciding: Deciding, costs: Costs) -
     ai = np.asarray(val.ai_label[rows] == truth)
     level = float(ai.mean()) if floor.level is None else floor.level
     grid = weights_for(costs)
-    grid = grid[::-1] if floor.rate == "Sens" else grid  # the safest first
+    grid = (grid[::-1] if floor.rate == "Sens" else grid)[::every]  # the safest first
 
     labels = deciding(val.rows(rows))
 

@@ -18,6 +18,7 @@ from mpd2.core.policy import (
     Policy,
     decided_together,
     from_preferences,
+    mean_policy,
     preferences,
     route,
 )
@@ -98,6 +99,18 @@ def continuations_at(run: Run, cohort: Cohort, point: OperatingPoint) -> Continu
     """How every case ends under every member at a point, [E, N]; none where whoever is asked has the last word."""
     method = method_of(run, cohort)
     return continuations_of(method.at(run, point) if isinstance(method, DecidesAnew) else run, cohort)
+
+
+def together_at(
+    run: Run, cohort: Cohort, errors: ErrorModel | None
+) -> Callable[[OperatingPoint], tuple[Policy, Continuations | None]]:
+    """What all members together make of the cases at any point, [N]: their policy, and how each case would end."""
+    method = method_of(run, cohort)
+    if isinstance(method, DecidesAnew):
+        return method.together(run, cohort)
+    own, goes_on = policy_of(run, cohort), continuations_of(run, cohort)
+    together = None if goes_on is None else goes_on.together()
+    return lambda point: (mean_policy(policy_at(run, cohort, point, errors, own)), together)
 
 
 def expectations_at(run: Run, cohort: Cohort, point: OperatingPoint, errors: ErrorModel | None) -> Expectations | None:

@@ -119,6 +119,23 @@ def test_the_optimum_is_chosen_on_val_whatever_is_shown(open_page):
     assert "would have been the cheapest" in texts(under(page, "notes"))
 
 
+def test_under_limits_the_weight_of_a_miss_is_chosen_anew_and_told(open_page):
+    page = open_page("budget", split="val", run="mpd2-plus", point="ai", live="false")
+    assert "under these limits" not in texts(page)
+    weights = []
+    for share in (10.0, 40.0):
+        page.slider(key="budget_plain").set_value(share).run()
+        assert not page.exception
+        assert "To keep the AI's own sensitivity under these limits, decisions weigh a missed glaucoma as " in texts(
+            page
+        )
+        weights.append(here(page).weight)
+    assert weights[0] != weights[1]
+    press(page, "Reset")
+    assert here(page).weight is None
+    assert "under these limits" not in texts(page)
+
+
 def test_a_link_with_a_scenario_shows_it(open_page):
     away, few = store.cohort().manifest.columns[:2]
     page = open_page(

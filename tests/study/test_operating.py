@@ -20,6 +20,7 @@ from mpd2.core.policy import (
     deciders,
     from_preferences,
     preferences,
+    route,
 )
 from mpd2.core.runs import load_errors, load_predictions, load_run
 from mpd2.methods.registry import METHODS, continuations_of, decisions_of, policy_of
@@ -32,6 +33,7 @@ from mpd2.study.operating import (
     decisions_at,
     exchange_rates,
     policy_at,
+    together_at,
 )
 
 
@@ -126,6 +128,28 @@ def test_deciding_once_is_deciding_by_the_mean_belief(val, plus):
         run = replace(plus, costs=replace(plus.costs, false_negative=weight))
         made = decided_together(policy_of(run, val), val, run.rule, continuations_of(run, val))
         assert (decide(at_weight(plus, weight)).label != made.label).mean() < 0.01
+
+
+@pytest.mark.parametrize("confident", [None, 0.9])
+@pytest.mark.parametrize("key", ["mpd2-plus", "recalibrated"])
+def test_the_policy_of_all_together_decides_as_they_do(benchmark, held_out, key, confident):
+    method = METHODS[key]
+    run = method.fit(benchmark, benchmark.manifest.default_costs(), seeds=(42, 43))
+    decide, together = method.deciding(run, held_out), together_at(run, held_out, None)
+    for weight in (2.0, 20.0):
+        point = at_weight(run, weight, confident)
+        policy, continuations = together(point)
+        made = route(policy, held_out, run.rule, continuations)
+        np.testing.assert_array_equal(made.label, decide(point).label)
+        np.testing.assert_array_equal(made.consulted, decide(point).consulted)
+
+
+def test_together_a_recosted_method_acts_by_the_mean_of_its_moved_policies(held_out, mao):
+    run, errors, _ = mao
+    point = at_weight(run, 20.0, rates=(3.0,) * run.members)
+    policy, continuations = together_at(run, held_out, errors)(point)
+    assert continuations is None
+    np.testing.assert_allclose(policy.actions, policy_at(run, held_out, point, errors).actions.mean(0), atol=1e-12)
 
 
 def test_a_method_that_decides_anew_needs_no_rates(val, plus, mao):

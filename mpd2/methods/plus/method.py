@@ -93,9 +93,7 @@ class Plus:
 
     def policy(self, run: Run, cohort: Cohort) -> Policy:
         """How much first asking each reader is expected to save, as a soft choice between them and deciding now."""
-        gains = first_gain(outlook_of(run, cohort), run.costs, _options(run).limit)
-        scores = np.concatenate([np.zeros((*gains.shape[:-1], 1)), gains], axis=-1)
-        return Policy.from_scores(SHARPNESS * scores, cohort.available)
+        return _soft(first_gain(outlook_of(run, cohort), run.costs, _options(run).limit), cohort)
 
     def decide(self, run: Run, cohort: Cohort, costs: Costs | None = None) -> Decisions:
         """Whom every member asks, in order, and the label it ends with, under the run's costs or others."""
@@ -108,11 +106,17 @@ class Plus:
 
     def deciding(self, run: Run, cohort: Cohort) -> Callable[[OperatingPoint], Decisions]:
         """What the mean of all members' beliefs decides at any point, [N]."""
-        together, options = outlook_of(run, cohort).together(), _options(run)
+        outlook, limit = _mean_outlook(run, cohort), _options(run).limit
+        return lambda point: decide(outlook(point), cohort.decisions, point.costs, limit)
 
-        def at(point: OperatingPoint) -> Decisions:
-            outlook = replace(together, kept=kept_labels(cohort, options.recalibrate, point.confident))
-            return decide(outlook, cohort.decisions, point.costs, options.limit)
+    def together(self, run: Run, cohort: Cohort) -> Callable[[OperatingPoint], tuple[Policy, Continuations]]:
+        """The policy of the mean of all members' beliefs at any point, and how every case would end otherwise, [N]."""
+        outlook, limit = _mean_outlook(run, cohort), _options(run).limit
+
+        def at(point: OperatingPoint) -> tuple[Policy, Continuations]:
+            believed = outlook(point)
+            policy = _soft(first_gain(believed, point.costs, limit), cohort)
+            return policy, continuations(believed, cohort.decisions, point.costs, limit)
 
         return at
 
@@ -179,6 +183,18 @@ def outlook_of(run: Run, cohort: Cohort, readers: Ints | None = None) -> Outlook
         kept=kept_labels(cohort, options.recalibrate, run.notes.get(CONFIDENT)),
         fuse=options.fuse,
     )
+
+
+def _mean_outlook(run: Run, cohort: Cohort) -> Callable[[OperatingPoint], Outlook]:
+    """The mean of all members' beliefs, [N]; a point changes only whom the rule may overrule."""
+    beliefs, recalibrate = outlook_of(run, cohort).together(), _options(run).recalibrate
+    return lambda point: replace(beliefs, kept=kept_labels(cohort, recalibrate, point.confident))
+
+
+def _soft(gains: Floats, cohort: Cohort) -> Policy:
+    """A soft choice between deciding now and first asking each reader, by what it is expected to save, [..., N, M]."""
+    scores = np.concatenate([np.zeros((*gains.shape[:-1], 1)), gains], axis=-1)
+    return Policy.from_scores(SHARPNESS * scores, cohort.available)
 
 
 def kept_labels(cohort: Cohort, recalibrate: bool, confident: float | None) -> Ints:

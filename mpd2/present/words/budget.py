@@ -7,10 +7,12 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from mpd2.core.costs import Costs
+from mpd2.core.text import capital, count
 from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.metrics import COST, METRICS
 from mpd2.planning.budget_sweep import SHOWN, STEPS, BudgetSweep, Estimates, rounded
 from mpd2.planning.dayplan import Judged, difference
+from mpd2.planning.floors import KEPT, TOO_FEW, Choice
 from mpd2.present.words.answer import sense
 
 CELL, LINE = "\t", "\n"
@@ -47,6 +49,36 @@ def changes_at(more: Mapping[str, Estimate] | None, recounted: bool = False) -> 
             ends = form.interval(apart.low, apart.high, signed=True)
             texts += [f"Δ {form.change(apart.value)}", ends, verdict]
     return texts
+
+
+def floor_in_words(choice: Choice, alarms: float, without: float, rate: Estimate, above: Estimate) -> str:
+    """How a floor stands under limits: what a miss has to weigh, or by how much it cannot be kept, and on these cases.
+
+    `alarms`: as how many false alarms a miss weighs, and `without` limits; `above`: the rate less the floor.
+    """
+    form, floor = METRICS[choice.floor.rate], choice.floor.in_words()
+    reached, demanded = form.shown(choice.reached), f"{form.shown(choice.level)} is demanded"
+    if choice.state == KEPT:
+        val = (
+            f"To keep {floor} under these limits, decisions weigh a missed glaucoma as {alarms:.3g} false alarms "
+            f"({without:.3g} without limits): {form.label} on val is {reached}, where {demanded}"
+        )
+    elif choice.state == TOO_FEW:
+        val = (
+            f"{capital(floor)} cannot be promised: that takes at least {choice.needed} val cases. At its safest point "
+            f"{form.label} on val is {reached}"
+        )
+    else:
+        short = choice.reached - choice.level
+        apart = "not enough to be sure" if short >= 0 else f"{form.change(short)} to the floor"
+        val = (
+            f"{capital(floor)} cannot be kept under these limits: at its safest point {form.label} on val is "
+            f"{reached}, where {demanded}: {apart}"
+        )
+    here = f"{form.shown(rate.value)} ({form.interval(rate.low, rate.high)})"
+    ends = form.interval(above.low, above.high, signed=True)
+    cases = f"{count(choice.cases)} cases"
+    return f"{val} ({cases}). On these cases it is {here}, {form.change(above.value)} to the floor ({ends})."
 
 
 def texts_of(before: Judged, now: Judged, many: bool) -> tuple[Texts, Texts]:

@@ -12,7 +12,7 @@ from mpd2.planning import dayplan, moved_cases
 from mpd2.planning.day import DaySetting, in_words
 from mpd2.present.documents.spreadsheets import to_csv
 from mpd2.present.documents.worklist_files import clinic_table, reader_files
-from mpd2.studio.budget import state, texts
+from mpd2.studio.budget import floors, state, texts
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.parts import widgets
 from mpd2.studio.parts.deciders import who_decides
@@ -103,6 +103,7 @@ def moved(about: Scenario) -> None:
 def side_by_side(about: Scenario) -> None:
     """The setting kept as A beside the one in force."""
     kept, now = state.kept(), state.now()
+    kept = kept and floors.settled(about, kept)
     st.subheader("Two settings side by side", anchor=False)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Keep this setting as A", icon=":material/push_pin:", on_click=state.keep, args=(now,))

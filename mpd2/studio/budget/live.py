@@ -21,7 +21,7 @@ from mpd2.present.charts import budget as charts
 from mpd2.present.charts.kit.drawing import Drawing
 from mpd2.present.words import budget as words
 from mpd2.present.words import deciders
-from mpd2.studio.budget import controls, state, texts
+from mpd2.studio.budget import controls, floors, state, texts
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.budget.state import SliderState
 from mpd2.studio.parts import widgets
@@ -43,6 +43,7 @@ def draw(about: Scenario) -> None:
     with narrow:
         live = _buttons(about)
     _numbers(about, live, CARDS, 0, FIRST_ROW)
+    _floor(about)
     left, right = st.columns([5, 3], gap="medium")
     with wide:
         if not live:
@@ -50,6 +51,13 @@ def draw(about: Scenario) -> None:
         _follow(about, live, left, right)
     _files(about, left, right)
     st.caption(texts.CURVE)
+
+
+def _floor(about: Scenario) -> None:
+    """How the floor stands under the limits in force, as it was when the slider was last at rest."""
+    stands = floors.standing(about, state.slider().resting)
+    if stands is not None:
+        st.caption(words.floor_in_words(stands.choice, stands.alarms, stands.without, stands.rate, stands.above))
 
 
 def more_numbers(about: Scenario) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from urllib.parse import parse_qsl, urlencode
 
 import streamlit as st
@@ -26,6 +26,11 @@ class SliderState:
     before: DaySetting
     moving: bool = False
     turn: int = 0  # counts settled changes, so that tables people edit can start afresh
+
+    @property
+    def resting(self) -> DaySetting:
+        """Where the slider last was at rest."""
+        return self.before if self.moving else self.now
 
     def to(self, setting: DaySetting, moving: bool) -> SliderState:
         """One step on; a drag is one step however many settings it passes."""
@@ -62,6 +67,13 @@ def change(setting: DaySetting, moving: bool = False) -> None:
     if setting != here.now or moving != here.moving:
         _go(here.to(setting, moving))
     st.session_state.pop(REFUSED, None)
+
+
+def settle(settled: Callable[[DaySetting], DaySetting]) -> None:
+    """Let what follows from a setting follow from it, once the slider is at rest."""
+    here = slider()
+    if not here.moving:
+        _go(replace(here, now=settled(here.now), before=settled(here.before)))
 
 
 def attempt(make: Callable[[DaySetting], DaySetting]) -> None:

@@ -5,7 +5,7 @@ A slider that is dragged asks for ten of these at every step, so a lookup must c
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,10 +13,10 @@ import pandas as pd
 
 from mpd2.core.arrays import Bools
 from mpd2.core.cache import cached
-from mpd2.core.costs import Costs
+from mpd2.core.costs import Costs, OperatingPoint
 from mpd2.core.error_rates import ErrorRates, Expectations
 from mpd2.core.errors import EmptyCohort, UserError
-from mpd2.core.policy import mean_policy
+from mpd2.core.policy import Continuations, Policy, mean_policy
 from mpd2.evaluation.intervals import Estimate, observed
 from mpd2.evaluation.metrics import COUNTED
 from mpd2.planning import dayplan
@@ -32,7 +32,7 @@ from mpd2.present.charts.kit.drawing import Drawing
 from mpd2.present.words import budget as words
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
-from mpd2.study.operating import continuations_at, policy_at
+from mpd2.study.operating import together_at
 
 VAL = "val"
 SPARKS, SPARK_POINTS = ("Sens", "Spec", "Defer", "TotalCost"), 26
@@ -70,10 +70,15 @@ def ranked(about: Scenario, away: tuple[str, ...], routed: Costs) -> RankedCases
     if present.all() and routed == at.costs:
         return rank_cases(mean_policy(outcome.policy), cases, run.rule, present, outcome.continuations.together())
     # What a method asks next depends on who is there and on the costs: it decides anew.
-    wanted, there = replace(at, costs=routed), cases.with_available(present)
-    continuations = continuations_at(run, there, wanted)
-    policy = mean_policy(policy_at(run, there, wanted, store.error_model(about.run)))
-    return rank_cases(policy, there, run.rule, present, continuations and continuations.together())
+    policy, continuations = _anew(about.as_fitted(), away)(replace(at, costs=routed))
+    return rank_cases(policy, cases.with_available(present), run.rule, present, continuations)
+
+
+@cached
+def _anew(about: Scenario, away: tuple[str, ...]) -> Callable[[OperatingPoint], tuple[Policy, Continuations | None]]:
+    cases = about.slice(store.cohort())
+    there = cases.with_available(Limits(away=away).present(cases.manifest))
+    return together_at(store.run(about.run), there, store.error_model(about.run))
 
 
 @cached
@@ -91,14 +96,16 @@ def own_share(about: Scenario) -> float:
 def routed_costs(about: Scenario, setting: DaySetting) -> Costs:
     """The costs that cases are routed for, in the run's unit: those of the operating point unless asked otherwise."""
     if setting.for_costs:
-        return in_unit_of(store.run(about.run).costs, setting.costs)
-    return store.point(about.run, about).costs
+        costs = in_unit_of(store.run(about.run).costs, setting.costs)
+    else:
+        costs = store.point(about.run, about).costs
+    return costs if setting.weight is None else replace(costs, false_negative=setting.weight)
 
 
 def weighed_costs(about: Scenario, setting: DaySetting) -> Costs:
     """The costs by which a case is told to be worth a reading: those it is decided by, or the user's own."""
     usual = store.cohort().manifest.default_costs()
-    return store.point(about.run, about).costs if setting.costs == usual else setting.costs
+    return routed_costs(about, replace(setting, for_costs=False)) if setting.costs == usual else setting.costs
 
 
 def ranked_for(about: Scenario, setting: DaySetting) -> RankedCases:

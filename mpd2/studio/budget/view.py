@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
-from mpd2.studio.budget import arrivals, controls, effects, live, state, texts
+from mpd2.studio.budget import arrivals, controls, effects, floors, live, state, texts
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.shell import link
 from mpd2.studio.shell.scenario import Scenario
@@ -29,6 +31,7 @@ PARTS = {
 def draw(about: Scenario) -> None:
     """The whole page."""
     state.follow_link(budget_store.size(about))
+    state.settle(partial(floors.settled, about))
     if reason := state.refused():
         st.warning(reason, icon=":material/block:")
     live.draw(about)

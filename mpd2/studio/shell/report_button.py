@@ -19,6 +19,7 @@ from mpd2.present.documents.slides import to_slides
 from mpd2.present.words import people as words
 from mpd2.studio.budget import state
 from mpd2.studio.budget import store as budget
+from mpd2.studio.budget.floors import settled
 from mpd2.studio.overview import store as overview
 from mpd2.studio.parts import programme
 from mpd2.studio.parts.programme import Told
@@ -87,7 +88,8 @@ def stamp(about: Scenario) -> Stamp:
 
 def _report(about: Scenario, along: Mapping[str, Any], writer: Writer) -> bytes:
     """The report, made at the click; `along`: what pages of the visit left for it until then."""
-    setting, told = along.get(state.PLAN, state.usual()), along.get(programme.TOLD, programme.UNASKED)
+    setting = settled(about, along.get(state.PLAN, state.usual()))
+    told = along.get(programme.TOLD, programme.UNASKED)
     plan = plan_of_day(budget.day(about, setting), setting, budget.own_share(about), budget.members(about))
     tables = {name: store.table(name, about) for name in TABLES}
     return writer(brief(store.evidence(about), tables, about.run, stamp(about), _people(about, told), plan))

@@ -23,6 +23,8 @@ from mpd2.training.devices import pick_device, threads_for
 from mpd2.training.inputs import TrainingInputs, prepare
 from mpd2.training.network import Normaliser, Weights, initial_weights
 
+LARGEST_CREW = 20  # of more members, what one step works on no longer stays in the processor's cache
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -83,7 +85,7 @@ def train(
         while state.epoch < epochs and bool(state.active.any()):
             if not crews or not all(crew.all_active() for crew in crews):
                 crews = _crews(state, configs, inputs, threads)
-            outcomes = list((pool.map if len(crews) > 1 else map)(Crew.epoch, crews))
+            outcomes = list((pool.map if threads > 1 else map)(Crew.epoch, crews))
             state.history, state.loads = _with_room(state.history), _with_room(state.loads)
             for crew, outcome in zip(crews, outcomes, strict=True):
                 crew.settle(outcome)
@@ -138,9 +140,10 @@ def _resumed(state: TrainingState, inputs: TrainingInputs) -> TrainingState:
 
 
 def _crews(state: TrainingState, configs: Sequence[Config], inputs: TrainingInputs, threads: int) -> list[Crew]:
-    """Those still training, in even crews, one a thread."""
+    """Those still training, in even crews: one a thread, or more where one would be too large."""
     turn, rows = Lock(), state.active.nonzero()[:, 0]
-    return [Crew(state, part, configs, inputs, turn) for part in rows.tensor_split(min(threads, len(rows)))]
+    parts = rows.tensor_split(min(max(threads, -(-len(rows) // LARGEST_CREW)), len(rows)))
+    return [Crew(state, part, configs, inputs, turn) for part in parts]
 
 
 def _with_room(log: Tensor) -> Tensor:

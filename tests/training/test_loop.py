@@ -231,6 +231,16 @@ def test_a_population_of_the_studys_size_is_the_same_in_one_crew_and_in_two(benc
     assert_same(*trained)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_a_large_population_has_more_crews_than_threads(cohort, alone, in_crews, monkeypatch, threads):
+    monkeypatch.setattr(loop, "LARGEST_CREW", 3)
+    formed, many = in_crews(threads), [0, 3] * 4
+    together = fit(cohort, *(MIXED[position] for position in many))
+    assert formed == [[3, 3, 2]]
+    for place, position in enumerate(many):
+        assert_member(together, place, alone[position])
+
+
 def test_crews_report_stop_and_fail_as_one_population(cohort, in_crews):
     def stop_one(progress: Progress) -> None:
         told[-1].append([progress.epoch, dict(progress.log), progress.load, progress.active, progress.policy().defer])

@@ -28,7 +28,7 @@ ORDINARY = (MISSING, OUT_OF_DATE, FORCED, FOLLOWS)  # reasons to make something 
 RESULTS = "RESULTS.md"
 
 # Seconds on two cores; they only decide what is shown as time left.
-START, ROUTER_EPOCH, NETWORK, TABLE, LAYOUT = 2.0, 0.05, 0.5, 1.5, 30.0
+START, ROUTER_EPOCH, LONE_ROUTER_EPOCH, NETWORK, TABLE, LAYOUT = 2.0, 0.03, 0.06, 0.5, 1.5, 30.0
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ def _seconds_to_run(cache: ExperimentCache, experiments: Sequence[Experiment]) -
 def _seconds_alone(cache: ExperimentCache, one: Experiment) -> float:
     method = cache.study.contenders[one.method].method
     if isinstance(method, Mpd2):
-        return START + ROUTER_EPOCH * len(cache.seeds) * method.config.but(**cache.study.changes).training.epochs
+        return START + LONE_ROUTER_EPOCH * len(cache.seeds) * method.config.but(**cache.study.changes).training.epochs
     return NETWORK * len(cache.seeds) if isinstance(method, Learned) else TABLE
 
 

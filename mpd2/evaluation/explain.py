@@ -181,8 +181,9 @@ def attribute(
         return {}
 
     def value(rows: Floats) -> Floats:
-        found = grounds(_with_inputs(case, inputs, rows))
-        return np.stack([found[number] for number in numbers])
+        each, place = np.unique(rows, axis=0, return_inverse=True)  # where case and background agree, sets are the same
+        found = grounds(_with_inputs(case, inputs, each))
+        return np.stack([found[number] for number in numbers])[..., place.ravel()]
 
     values, base = shapley(value, _inputs_of(case, inputs)[0], _inputs_of(background(train, size), inputs))
     return {number: Attribution(inputs, values[k], base[k]) for k, number in enumerate(numbers)}

@@ -45,7 +45,7 @@ def press(app: AppTest, label: str) -> AppTest:
 
 @pytest.fixture
 def page(open_page: OpenPage) -> AppTest:
-    return open_page("case", case=SENT)
+    return open_page("case", case=SENT, run="studio", point="cheapest")
 
 
 def test_the_link_opens_its_case_with_what_one_looks_at_first(page: AppTest) -> None:
@@ -295,7 +295,7 @@ def test_where_the_cohort_matters_it_can_be_changed_and_is_in_the_link(page: App
     page = page.selectbox(key=f"whatif:{SENT}:cohort").select("origa").run()
     assert metrics(page) != before
     assert page.query_params["whatif"] == f"{SENT};cohort:origa"
-    again = open_page("case", case=SENT, run="mpd2-plus", whatif=f"{SENT};cohort:origa")
+    again = open_page("case", case=SENT, run="mpd2-plus", point="cheapest", whatif=f"{SENT};cohort:origa")
     assert metrics(again) == metrics(page)
     assert not open_page("case", case=SENT, run="mpd2-plus", whatif=f"{SENT};cohort:nowhere").exception
 
@@ -326,7 +326,7 @@ def test_what_is_changed_of_a_case_is_in_the_link(page: AppTest, open_page: Open
     there = page.button_group(key=f"whatif:{SENT}:roster").value
     page = page.button_group(key=f"whatif:{SENT}:roster").set_value(there[1:]).run()
     word = page.query_params["whatif"]
-    again = open_page("case", case=SENT, whatif=word)
+    again = open_page("case", case=SENT, run="studio", point="cheapest", whatif=word)
     assert again.slider(key=f"whatif:{SENT}:vCDR").value == pytest.approx(0.8)  # so the tab is open too
     assert again.button_group(key=f"whatif:{SENT}:roster").value == there[1:]
     assert metrics(again) == metrics(page)

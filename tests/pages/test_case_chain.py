@@ -38,7 +38,7 @@ def asked(benchmark: Cohort) -> dict[int, str]:
 def test_the_steps_are_told_from_how_common_glaucoma_is_to_the_label(
     number: int, asked: dict[int, str], open_page: OpenPage
 ) -> None:
-    page = open_page("case", run=PLUS, split="val", case=asked[number])
+    page = open_page("case", run=PLUS, point="cheapest", split="val", case=asked[number])
     assert not page.exception
     shown = texts(page)
     assert page.tabs[0].label == "Step by step"
@@ -53,7 +53,7 @@ def test_the_steps_are_told_from_how_common_glaucoma_is_to_the_label(
 
 
 def test_other_runs_have_no_steps(asked: dict[int, str], open_page: OpenPage) -> None:
-    page = open_page("case", split="val", case=asked[0])
+    page = open_page("case", run="studio", split="val", case=asked[0])
     assert "Step by step" not in [tab.label for tab in page.tabs]
 
 

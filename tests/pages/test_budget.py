@@ -1,8 +1,10 @@
 """The Budget page."""
 
 import json
+from dataclasses import replace
 
 import pytest
+from scenarios import STUDIO_AS_FITTED
 
 from mpd2.core.costs import Costs
 from mpd2.planning.day import DaySetting
@@ -15,7 +17,7 @@ from mpd2.studio.parts.live_slider import STATIC
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 
-VAL, TEST = Scenario(split="val"), Scenario()
+VAL, TEST = replace(STUDIO_AS_FITTED, split="val"), STUDIO_AS_FITTED
 TEXTS = 3  # of a number's value, and of its change
 FIRST_SCREEN = ["Total cost", "Clinical cost", "Sensitivity", "Share sent"]
 THE_REST = ["Expert cost", "F1", "MCC", "Soft deferral"]
@@ -112,7 +114,7 @@ def test_the_default_leads_back_to_the_runs_own_decisions(budget):
 
 def test_the_optimum_is_chosen_on_val_whatever_is_shown(open_page):
     page = open_page("budget", live="false")
-    best = budget_store.optimum(Scenario(), state.usual())
+    best = budget_store.optimum(STUDIO_AS_FITTED, state.usual())
     assert (best.split, best.n) == ("val", 885)
     press(page, "Optimum")
     assert page.slider(key="budget_plain").value == pytest.approx(100 * best.budget)
@@ -210,7 +212,7 @@ def test_other_costs_can_be_counted_by_and_routed_for(budget):
 
 @pytest.mark.parametrize("run", ["studio", "mpd2-plus"])
 def test_another_currency_sends_the_same_cases_to_the_same_readers(run):
-    about, usual = Scenario(run), state.usual()
+    about, usual = Scenario(run, floor=None), state.usual()
     own = budget_store.day(about, usual)
     for unit in (1e-6, 0.01, 1000.0, 1e6):
         fees = tuple(unit * fee for fee in usual.costs.fees)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scenarios import STUDIO_AS_FITTED
 from scipy.special import logit
 from streamlit.testing.v1 import AppTest
 
@@ -84,7 +85,7 @@ def test_the_page_says_the_budget_at_which_the_budget_page_sends_the_case(open_p
     place = re.search(r"sent once (\d+) of the 899 cases are sent, a budget of ([\d.]+)\s%", texts(page))
     assert place is not None
     assert float(place[2]) == pytest.approx(100 * int(place[1]) / 899, abs=0.05)
-    about, usual = Scenario(), DaySetting(store.cohort().manifest.default_costs())
+    about, usual = STUDIO_AS_FITTED, DaySetting(store.cohort().manifest.default_costs())
     row = int(np.flatnonzero(about.slice(store.cohort()).ids == "o614")[0])
     sent = [budget_store.day(about, usual.with_budget((int(place[1]) + step) / 899)).decisions for step in (-1, 0)]
     assert [bool(made.deferred[row]) for made in sent] == [False, True]
@@ -150,7 +151,7 @@ def test_the_filter_is_in_the_link(open_page: OpenPage) -> None:
 
 
 def test_a_preset_search_narrows_the_worklist_to_its_count_and_is_in_the_link(open_page: OpenPage) -> None:
-    about = Scenario(run="mpd2-plus")
+    about = Scenario("mpd2-plus", floor=None)
     counts = {key: int(rows.sum()) for key, rows in case_store.found(about).items()}
     assert all(counts[key] for key in ("confident", "overruled", "missed", "dearest"))
     page = open_page("case", run="mpd2-plus")
@@ -172,7 +173,7 @@ def test_a_preset_search_narrows_the_worklist_to_its_count_and_is_in_the_link(op
 def test_the_rule_against_the_ai_is_a_decider_of_its_own(open_page: OpenPage, who: str, told: str) -> None:
     page = open_page("case", run="mpd2-plus", decided_by=[who])
     assert told in texts(page)
-    rows = case_store.listing(Scenario(run="mpd2-plus"))
+    rows = case_store.listing(Scenario("mpd2-plus", floor=None))
     kept = rows[rows["action"] == "ai"]
     against = kept["ai_answer"] != kept["answer"]
     assert len(page.selectbox(key="case").options) == (against if who == "rule" else ~against).sum()
@@ -269,7 +270,7 @@ def test_every_method_says_why_or_why_it_cannot(page: AppTest, run: str, told: l
 
 
 def test_what_adds_up_is_the_probability_the_page_shows(open_page: OpenPage) -> None:
-    about = Scenario(run="mpd2-plus")
+    about = Scenario("mpd2-plus", floor=None)
     reasons, facts = case_store.reasons(about, OTHER), case_store.facts(about, OTHER)
     glaucoma, asking = reasons["glaucoma"], reasons["asking"]
     for reason in (glaucoma, asking):

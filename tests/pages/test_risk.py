@@ -2,10 +2,10 @@
 
 import pandas as pd
 import pytest
+from scenarios import STUDIO_AS_FITTED
 
 from mpd2.evaluation.curves import risk_curves
 from mpd2.studio.shell import store
-from mpd2.studio.shell.scenario import Scenario
 
 
 @pytest.fixture
@@ -68,7 +68,7 @@ def test_the_studys_own_slice_shows_the_stored_figures(open_page):
 
 
 def test_stored_figures_are_those_that_would_be_computed():
-    about = Scenario()
+    about = STUDIO_AS_FITTED
     computed = risk_curves(store.evidence(about), "reliability", store.weights(about), store.STUDY_STRATA)
     stored = store.risk(about, "reliability", store.STUDY_STRATA)
     pd.testing.assert_frame_equal(stored, computed, check_dtype=False, atol=1e-6, rtol=0)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from mpd2.core.cohort import Cohort
 from mpd2.planning.floors import Floor
 
-DEFAULT_RUN = "studio"
+DEFAULT_RUN = "mpd2-plus"
 DEFAULT_SPLIT = "test"
 SHOWN_SPLITS = ("val", "test")  # nothing is judged on the cases it was trained on
 
 
-DEFAULT_FLOOR: Floor | None = None
+DEFAULT_FLOOR: Floor | None = Floor()
 
 
 @dataclass(frozen=True)

@@ -35,13 +35,15 @@ def the_same_main(monkeypatch) -> None:
 def open_page() -> OpenPage:
     """A page by its key, run once; further arguments are parameters of the URL.
 
-    Unless they say otherwise it is about the study's router at the paper's operating point, whose numbers are stored.
+    Unless they say otherwise it is about the study's router at the paper's operating point, whose numbers are stored;
+    a parameter that is None is left out.
     """
 
-    def opened(key: str, **query: str | list[str]) -> AppTest:
+    def opened(key: str, **query: str | list[str] | None) -> AppTest:
         app = AppTest.from_file(MAIN, default_timeout=60)
         for name, value in ({"run": "studio", "point": "cheapest"} | query).items():
-            app.query_params[name] = value
+            if value is not None:
+                app.query_params[name] = value
         if key != DEFAULT:  # which is what opens by itself
             app.switch_page(f"../../pages/{key}.py")
         return app.run()

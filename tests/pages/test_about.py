@@ -11,6 +11,7 @@ from mpd2.studio.about import store as store_of_about
 from mpd2.studio.about.view import PARTS
 from mpd2.studio.shell import glossary, store
 from mpd2.studio.shell.registry import PAGES
+from mpd2.studio.shell.scenario import DEFAULT_RUN
 
 
 @pytest.fixture
@@ -82,7 +83,7 @@ def test_it_leads_nobody_elsewhere(part, key):
 def test_an_unknown_run_in_the_link_is_left_out(open_page):
     page = open_page("about", run="nobody's")
     assert not page.exception
-    assert page.session_state["run"] == "studio"
+    assert page.session_state["run"] == DEFAULT_RUN
 
 
 @pytest.mark.parametrize("table", ["overall", "readers", "budget"])

@@ -13,6 +13,7 @@ from mpd2.lab.jobs import orders, queue, worker_pool
 from mpd2.lab.jobs.folder import HISTORY, ORDER, PLACE, STATUS, Workshop, all_jobs, damaged_jobs
 from mpd2.studio.shell import store
 from mpd2.studio.shell.registry import PAGES
+from mpd2.studio.shell.scenario import DEFAULT_RUN
 from mpd2.training.config import STUDIO
 
 DAMAGED_JOBS = {
@@ -71,7 +72,7 @@ def test_no_page_suffers(open_page, place, key):
 def test_a_run_with_a_damaged_file_gives_way_to_the_default_one(open_page, place, name):
     page = open_page("about", run=f"own-{name}")
     assert not page.exception
-    assert page.session_state["run"] == "studio"
+    assert page.session_state["run"] == DEFAULT_RUN
     (warning,) = page.warning
     said = warning.value.replace("\\", "")
     assert f"The run “{name}” is damaged" in said

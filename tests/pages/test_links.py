@@ -2,6 +2,8 @@
 
 import pytest
 
+from mpd2.studio.shell.scenario import DEFAULT_RUN
+
 CHOICES = {
     "readers": {
         "run": ("selectbox", "paper"),
@@ -22,7 +24,7 @@ CHOICES = {
 
 @pytest.mark.parametrize(("key", "choices"), CHOICES.items(), ids=CHOICES)
 def test_what_was_chosen_opens_again_from_its_address(open_page, key, choices):
-    here = open_page(key)
+    here = open_page(key, run=None, point=None)
     for name, (kind, choice) in choices.items():
         assert here.session_state[name] != choice
         assert name not in here.query_params
@@ -64,16 +66,16 @@ def test_the_usual_choice_needs_no_word_in_the_address_and_none_of_many_needs_on
 def test_a_key_that_nothing_has_is_forgotten(open_page):
     page = open_page("overview", run="MPD² (paper)", cohorts=["nowhere"], view="nonsense")
     assert not page.exception
-    assert [page.session_state[name] for name in ("run", "cohorts", "view")] == ["studio", [], "overall"]
+    assert [page.session_state[name] for name in ("run", "cohorts", "view")] == [DEFAULT_RUN, [], "overall"]
     assert not {"run", "cohorts", "view"} & set(page.query_params)
 
 
 def test_a_link_to_what_is_not_there_says_so_until_something_else_is_chosen(open_page):
     page = open_page("readers", run="nobody's", cohorts=["refuge", "nowhere"], split="train")
     assert not page.exception
-    assert [page.session_state[name] for name in ("run", "cohorts", "split")] == ["studio", ["refuge"], "test"]
+    assert [page.session_state[name] for name in ("run", "cohorts", "split")] == [DEFAULT_RUN, ["refuge"], "test"]
     assert [warning.value for warning in page.warning] == [
-        "There is no run “nobody's” here; it may have been deleted. MPD² (studio) is shown instead.",
+        "There is no run “nobody's” here; it may have been deleted. MPD²+ is shown instead.",
         "The link names the cohort “nowhere”, which is not shown here: that part of it is left out.",
         "The link names the split “train”, which is not shown here: that part of it is left out.",
     ]

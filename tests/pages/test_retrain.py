@@ -11,6 +11,7 @@ from mpd2.lab.jobs import orders, queue, worker, worker_pool
 from mpd2.lab.jobs.folder import PLACE, Job, Search, Status, Workshop, all_jobs
 from mpd2.studio.retrain import texts
 from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import DEFAULT_RUN
 from mpd2.training.config import STUDIO
 
 TINY = STUDIO.but(network__width=4, training__epochs=2, training__warm_up=0)
@@ -157,7 +158,8 @@ def test_the_active_run_can_be_a_retrained_one_on_every_page(done, retrain, open
     assert retrain.session_state["run"] == f"own-{done.name}"
     page = open_page("overview", run=f"own-{done.name}", split="val")
     assert not page.exception
-    assert page.dataframe[0].value["Method"].iloc[0] == "tiny"
+    methods = next(frame.value for frame in page.dataframe if "Method" in frame.value)
+    assert methods["Method"].iloc[0] == "tiny"
 
 
 def test_own_runs_are_found_compared_renamed_and_deleted(done, grid, open_page, workshop):
@@ -263,7 +265,7 @@ def test_a_deleted_run_that_was_active_gives_way_to_the_usual_one(workshop, open
     assert store.run_title(f"own-{job.name}") == "renamed"
     page.button(key=f"delete:own-{job.name}").click().run()
     assert not page.exception
-    assert page.session_state["run"] == "studio"
+    assert page.session_state["run"] == DEFAULT_RUN
     assert not (workshop.runs / job.name).exists()
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import streamlit as st
 
@@ -21,10 +23,11 @@ from mpd2.evaluation.guarantee import (
 from mpd2.studio.parts import widgets
 from mpd2.studio.shell import link, store
 from mpd2.studio.shell.scenario import Scenario
+from mpd2.study.definition import StudyPlan
 from mpd2.study.sentences import records
 
 LEVEL = "level"
-CHECKS = 500  # redraws, as many as for the study's own table
+CHECKS = StudyPlan().checks  # redraws, as many as for the study's own table
 PATIENTS = {"kept": "unread patients", "sent home": "unread patients called healthy"}
 """Whom a promise is about, by the keys of AMONG."""
 
@@ -53,7 +56,7 @@ ASSUMPTION = (
 
 
 @st.fragment
-def panel(run: str) -> None:
+def panel(about: Scenario) -> None:
     """The promises of one run, found on its val cases and judged on its test cases."""
     left, right = st.columns([2, 3], vertical_alignment="bottom")
     with left:
@@ -69,7 +72,7 @@ def panel(run: str) -> None:
             format_func=PATIENTS.__getitem__,
             help=WHO,
         )
-    rows = promises(run, most / 100, among)
+    rows = promises(about, most / 100, among)
     st.markdown(in_words(rows, most, among))
     widgets.data_table(
         as_words(rows),
@@ -85,9 +88,10 @@ def panel(run: str) -> None:
 
 
 @cached
-def promises(run: str, level: float, among: str) -> pd.DataFrame:
-    """A row a cohort: what `checked_promise` gives of the run."""
-    val, test = (store.compared((run,), Scenario(run, split)) for split in ("val", "test"))
+def promises(about: Scenario, level: float, among: str) -> pd.DataFrame:
+    """A row a cohort: what `checked_promise` gives of the run at its operating point."""
+    run, whole = about.run, replace(about, cohorts=())
+    val, test = (store.compared((run,), replace(whole, split=split)) for split in ("val", "test"))
     calibration, judged = (kept_cases(evidence, run, among) for evidence in (val, test))
     rows = []
     for entry in store.cohort().manifest.cohorts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 
 import pandas as pd
@@ -40,7 +41,7 @@ def judged_slice(about: Scenario, key: str) -> Scenario:
                                   format_func=names.__getitem__)  # fmt: skip
     split = about.split if chosen == SIDEBAR else VAL
     st.caption(texts.JUDGED if split == VAL else texts.JUDGED_TEST)
-    return Scenario(about.run, split, about.cohorts)
+    return replace(about, split=split).as_fitted()  # settings of a training are judged by the costs it was for
 
 
 def draw(name: str, about: Scenario) -> None:

@@ -30,7 +30,7 @@ def draw(about: Scenario) -> None:
     elif topic == "unseen":
         unseen(run, row)
     elif topic == "promise":
-        guarantee_panel.panel(run)
+        guarantee_panel.panel(about)
     else:
         planner.draw(about)
     st.caption(texts.SCOPE)

@@ -30,6 +30,7 @@ def draw() -> None:
             format_func=store.run_title,
             help=glossary.ACTIVE_RUN,
         )
+        operating_point.draw()
         link.many(
             st.pills,
             "Cohorts",
@@ -48,7 +49,6 @@ def draw() -> None:
             bind="query-params",
             help=glossary.SPLIT,
         )
-        operating_point.draw()
         _saved_slices()
         report_button.draw(scenario())
     st.caption(f":material/science: {glossary.banner(store.cohort().manifest)}")

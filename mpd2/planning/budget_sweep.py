@@ -8,17 +8,18 @@ import numpy as np
 
 from mpd2.core.arrays import Floats, Ints
 from mpd2.core.costs import Costs
+from mpd2.evaluation.clinical.per_thousand import at_prevalence
 from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.intervals import Estimate, percentiles
 from mpd2.evaluation.metrics import COUNTS, each_metric
 from mpd2.planning.day import DaySetting
-from mpd2.planning.dayplan import ALL_METRICS, SOFT, Judged
+from mpd2.planning.dayplan import ALL_METRICS, PEOPLE, SOFT, Judged, in_people
 from mpd2.planning.ranked_cases import RankedCases, counts_along, soft_prices
 from mpd2.planning.roster_and_limits import Limits
 
 STEPS = 200  # of the slider, from no case sent to all
 KNOWN = 9  # digits after the largest cost's first that do not depend on the order in which cases are added up
-SHOWN = ("TotalCost", "ClinicalCost", "Sens", "Defer", "ExpertCost", "F1", "MCC", SOFT)
+SHOWN = ("TotalCost", "ClinicalCost", "Sens", "Defer", "ExpertCost", "F1", "MCC", SOFT, *PEOPLE)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,14 +58,23 @@ def can_sweep(limits: Limits) -> bool:
     return not (limits.capacity or limits.reserve or limits.total is not None)
 
 
-def sweep_budgets(ranked: RankedCases, setting: DaySetting, weights: Floats) -> BudgetSweep:
-    """Every budget of a setting that `can_sweep`; each step is what `dayplan.measure` gives for that budget."""
+def sweep_budgets(
+    ranked: RankedCases, setting: DaySetting, weights: Floats, prevalence: float | None = None
+) -> BudgetSweep:
+    """Every budget of a setting that `can_sweep`; each step is what `dayplan.measure` gives for that budget.
+
+    People are counted at the `prevalence`, if one is given.
+    """
     limits, budgets = setting.limits, np.arange(1 + STEPS) / STEPS
     drawn = np.concatenate([np.ones((1, len(ranked.cohort))), weights])  # first every case once
     prices = soft_prices(ranked, limits, budgets) if limits.soft else None
     counts = counts_along(ranked, limits, setting.costs, drawn, budgets, prices)  # [C, P, 1 + R]
     sent, readings = (counts[COUNTS.index(name), :, 0].astype(np.int64) for name in ("deferred", "consults"))
     metrics = each_metric(counts)
+    if prevalence is not None:
+        told = at_prevalence(drawn, ranked.cohort, prevalence)
+        counts = counts_along(ranked, limits, setting.costs, told, budgets, prices)
+    metrics |= dict(zip(PEOPLE, in_people(counts), strict=True))
     metrics[SOFT] = ranked.soft(_prices(ranked, sent) if prices is None else prices) @ drawn.T / drawn.sum(1)
     numbers = np.stack([metrics[name] for name in SHOWN], axis=1)  # [P, F, 1 + R]
     value, samples = numbers[..., 0], numbers[..., 1:]

@@ -13,15 +13,19 @@ from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import Cohort
 from mpd2.core.policy import Decisions
 from mpd2.core.text import percent
+from mpd2.evaluation.clinical.per_thousand import OUTCOMES, SCREENED, at_prevalence
 from mpd2.evaluation.intervals import Estimate, bootstrap, observed, paired_difference, percentiles
-from mpd2.evaluation.metrics import COUNTED, Tally, load_of, tally
+from mpd2.evaluation.metrics import COUNTED, COUNTS, Tally, load_of, tally
 from mpd2.planning.day import DaySetting
 from mpd2.planning.plan import Plan
 from mpd2.planning.ranked_cases import RankedCases, soft_deferral
 from mpd2.planning.roster_and_limits import Limits
 
 SOFT = "DeferSoft"
-ALL_METRICS = (*COUNTED, SOFT)
+PEOPLE = {"Missed": "FN", "Alarms": "FP", "Read": "deferred", "Readings": "consults"}
+"""Metrics that are counts of SCREENED people, and what each is a count of."""
+
+ALL_METRICS = (*COUNTED, SOFT, *PEOPLE)
 ROUNDS = 6  # in which first questions give way to later ones
 MET = 1e-6  # by which a mean probability may be off
 COMPARED = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", SOFT, "Consults", "F1", "MCC", "Sens", "Spec")
@@ -108,16 +112,24 @@ class Judged:
     """A plan with its metrics, and the same of every resample to compare it with others."""
 
     day: DayPlan
-    metrics: Mapping[str, Estimate]  # COUNTED and SOFT
-    samples: Floats  # [R, COUNTED and SOFT]
+    metrics: Mapping[str, Estimate]  # ALL_METRICS
+    samples: Floats  # [R, ALL_METRICS]
 
 
-def measure(day: DayPlan, weights: Floats) -> Judged:
-    """Every metric, and soft deferral, with its interval over resamples of the cases."""
+def measure(day: DayPlan, weights: Floats, prevalence: float | None = None) -> Judged:
+    """Every metric, soft deferral and PEOPLE, with intervals over resamples; people at the `prevalence`, if given."""
+    drawn = np.concatenate([np.ones((1, weights.shape[1])), weights])  # first every case once
+    people = in_people(day.tally.weighted(at_prevalence(drawn, day.ranked.cohort, prevalence)).T)  # [4, 1 + R]
     soft = weights @ day.soft / weights.sum(1)
-    samples = np.column_stack([bootstrap(day.tally, weights), soft])
-    values = [*observed(day.tally).tolist(), float(day.soft.mean())]
+    samples = np.column_stack([bootstrap(day.tally, weights), soft, people[:, 1:].T])
+    values = [*observed(day.tally).tolist(), float(day.soft.mean()), *people[:, 0].tolist()]
     return Judged(day, _estimates(values, samples), samples)
+
+
+def in_people(counts: Floats) -> Floats:
+    """PEOPLE, [4, ...], of COUNTS, [C, ...]."""
+    rows = [COUNTS.index(name) for name in PEOPLE.values()]
+    return np.asarray(SCREENED * counts[rows] / counts[: len(OUTCOMES)].sum(0))
 
 
 def difference(first: Judged, second: Judged) -> dict[str, Estimate]:

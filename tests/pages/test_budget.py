@@ -8,20 +8,25 @@ from scenarios import STUDIO_AS_FITTED
 
 from mpd2.core.costs import Costs
 from mpd2.core.text import percent
+from mpd2.evaluation.clinical.per_thousand import Programme
 from mpd2.planning.day import DaySetting
 from mpd2.present.words.budget import RECOUNTED, texts_of
 from mpd2.studio.budget import controls as budget_controls
 from mpd2.studio.budget import state
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.budget.texts import TOPICS
+from mpd2.studio.parts import programme
 from mpd2.studio.parts.live_slider import STATIC
-from mpd2.studio.shell import store
+from mpd2.studio.parts.programme import Told
+from mpd2.studio.shell import session, store
 from mpd2.studio.shell.scenario import Scenario
 
 VAL, TEST = replace(STUDIO_AS_FITTED, split="val"), STUDIO_AS_FITTED
 TEXTS = 3  # of a number's value, and of its change
-FIRST_SCREEN = ["Total cost", "Clinical cost", "Sensitivity", "Share sent"]
+IN_COSTS = ["Total cost", "Clinical cost", "Sensitivity", "Share sent"]
 THE_REST = ["Expert cost", "F1", "MCC", "Soft deferral"]
+IN_PEOPLE = ["Missed of 1,000", "False alarms of 1,000", "Read of 1,000", "Readings for 1,000"]
+ALL = IN_COSTS + THE_REST + IN_PEOPLE
 
 
 @pytest.fixture
@@ -52,7 +57,7 @@ def cards(page):
 
 def numbers(page):
     """All numbers, also those of the second row, as they are sent to the first."""
-    return dict(zip(FIRST_SCREEN + THE_REST, cards(page)["values"][::TEXTS], strict=True))
+    return dict(zip(ALL, cards(page)["values"][::TEXTS], strict=True))
 
 
 def changes(page):
@@ -60,7 +65,7 @@ def changes(page):
 
 
 def verdicts(page):
-    return dict(zip(FIRST_SCREEN + THE_REST, cards(page)["changes"][TEXTS - 1 :: TEXTS], strict=True))
+    return dict(zip(ALL, cards(page)["changes"][TEXTS - 1 :: TEXTS], strict=True))
 
 
 def here(page):
@@ -79,10 +84,51 @@ def test_it_opens_at_the_runs_own_rate(budget):
     assert not budget.exception
     own = store.evidence(VAL).outcomes["studio"]
     shown = numbers(budget)
-    assert cards(budget)["names"] == FIRST_SCREEN
-    assert components(under(budget, "moved"), "number_cards")[1]["names"] == THE_REST
+    assert cards(budget)["names"] == IN_PEOPLE
+    assert components(under(budget, "moved"), "number_cards")[1]["names"] == IN_COSTS + THE_REST
     assert shown["Soft deferral"] == f"{100 * own.policy.defer.mean():.1f}\xa0%"
-    assert changes(budget) == ["no change"] * 8
+    assert changes(budget) == ["no change"] * len(ALL)
+
+
+def test_people_are_those_of_the_same_decisions_and_a_switch_shows_costs(open_page, budget):
+    day = budget_store.day(VAL, here(budget))
+    truth, label = store.cases(VAL).truth, day.decisions.label
+    shown, n = numbers(budget), len(truth)
+    counts = [((truth == 1) & (label == 0)).sum(), ((truth == 0) & (label == 1)).sum(), day.sent, day.readings]
+    assert [shown[name] for name in IN_PEOPLE] == [f"{1000 * count / n:.1f}" for count in counts]
+    hours = cards(budget)["values"][TEXTS * ALL.index("Readings for 1,000") + 2]
+    assert hours == f"{1000 * day.readings / n * 5 / 60:.1f} hours"
+    budget.toggle(key="per_1000").set_value(False).run()
+    assert cards(budget)["names"] == IN_COSTS
+    linked = open_page("budget", split="val", live="false", per_1000="false", budget_topic="moved")
+    assert [given["names"] for given in components(linked, "number_cards")] == [IN_COSTS, THE_REST + IN_PEOPLE]
+
+
+def test_a_prevalence_of_ones_own_is_told_and_moves_people_alone(open_page):
+    page = open_page("budget", split="val", live="false")
+    before = numbers(page)
+    page.session_state[session.ALONG] = {programme.TOLD: Told(Programme(prevalence=0.02, minutes=6), "€", None)}
+    page.run()
+    assert not page.exception
+    after = numbers(page)
+    assert "Prevalence was changed from 14.2\xa0% among these cases to 2\xa0%." in texts(page)
+    assert [after[name] for name in IN_COSTS + THE_REST] == [before[name] for name in IN_COSTS + THE_REST]
+    missed = 1 - float(before["Sensitivity"].removesuffix("\xa0%")) / 100
+    assert float(after["Missed of 1,000"]) == pytest.approx(20 * missed, abs=0.06)
+
+
+def test_the_price_of_trusting_a_confident_ai_is_told_in_people(open_page):
+    page = open_page("budget", split="val", run="mpd2-plus", live="false")
+    assert "Never overruling" not in texts(page)
+    page = open_page("budget", split="val", run="mpd2-plus", live="false", bound="true")
+    assert not page.exception
+    bound, setting = Scenario("mpd2-plus", "val", floor=None, confident=0.9), here(page)
+    first, second = (budget_store.measure(about, setting).metrics for about in (replace(bound, confident=None), bound))
+    more = second["Readings"].value - first["Readings"].value
+    assert more > 0
+    [told] = [text.value for text in page.caption if "Never overruling" in text.value]
+    assert "Never overruling an AI that is at least 90\xa0% sure, unread, comes for 1,000 people screened to " in told
+    assert f" and +{more:.1f} readings (" in told
 
 
 def test_the_slider_moves_every_number_and_the_link(budget):
@@ -392,7 +438,7 @@ def test_a_change_of_cost_alone_is_counted_anew_and_judged_neither_better_nor_wo
     found = verdicts(budget)
     assert (found["Total cost"], found["Clinical cost"]) == (RECOUNTED, RECOUNTED)
     assert RECOUNTED not in cards(budget)["tones"]  # so it has no colour
-    assert {found[name] for name in ("Sensitivity", "Share sent", *THE_REST)} == {""}
+    assert {found[name] for name in ("Sensitivity", "Share sent", *THE_REST, *IN_PEOPLE)} == {""}
     assert "nothing moved. Costs are counted at the new values." in texts(budget)
 
 
@@ -405,7 +451,8 @@ def test_better_is_green_and_worse_is_red(budget):
 
 def test_helps_name_the_costs_in_force(open_page):
     page = open_page("budget", split="val", live="false", missed="8", alarm="0.5")
-    clinical = cards(page)["helps"][FIRST_SCREEN.index("Clinical cost")]
+    page.toggle(key="per_1000").set_value(False).run()
+    clinical = cards(page)["helps"][IN_COSTS.index("Clinical cost")]
     assert "a missed glaucoma costs 8, a false alarm 0.5." in clinical
     columns = json.loads(under(page, "cohorts").dataframe[0].proto.columns)
     assert "a missed glaucoma costs 8, a false alarm 0.5." in columns["ClinicalCost"]["help"]

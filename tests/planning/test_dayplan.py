@@ -9,6 +9,8 @@ import pytest
 
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.policy import NOBODY, Continuations, Policy, route
+from mpd2.evaluation.clinical.per_thousand import Programme, per_thousand
+from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import paired_difference, resample_weights, summary
 from mpd2.evaluation.metrics import COUNTED, evaluate
 from mpd2.planning import dayplan
@@ -69,6 +71,23 @@ def test_figures_and_differences_are_those_of_the_tables(ranked, usual, weights,
     rows = dayplan.compared(first, second)
     assert rows["metric"].tolist() == list(COMPARED)
     assert rows["difference"].tolist() == pytest.approx((rows["second"] - rows["first"]).tolist())
+
+
+@pytest.mark.parametrize("prevalence", [None, 0.02])
+def test_people_are_those_of_the_clinical_tables(ranked, usual, weights, cases, prevalence):
+    days = {name: dayplan.make_day(ranked, usual.with_budget(share)) for name, share in (("ai", 0.1), ("now", 0.4))}
+    outcomes = {name: Outcome(name, None, day.decisions) for name, day in days.items()}
+    told = per_thousand(Evidence(cases, usual.costs, outcomes), Programme(prevalence), weights)
+    rows = told[told["method"] == "now"].set_index("quantity")
+    before, now = (dayplan.measure(day, weights, prevalence) for day in days.values())
+    more = dayplan.difference(before, now)
+    for metric, quantity in {"Missed": "missed", "Alarms": "alarm", "Read": "read", "Readings": "readings"}.items():
+        for estimate, names in (
+            (now.metrics[metric], ("value", "low", "high")),
+            (more[metric], ("difference", "difference_low", "difference_high")),
+        ):
+            expected = tuple(rows.loc[quantity, list(names)])
+            assert (estimate.value, estimate.low, estimate.high) == pytest.approx(expected)
 
 
 def test_a_soft_budget_is_met_in_probability(ranked, usual, weights):

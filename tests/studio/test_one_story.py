@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -19,13 +20,20 @@ from mpd2.planning.floors import Floor
 from mpd2.planning.roster_and_limits import Limits
 from mpd2.planning.worklist import OVERRULED
 from mpd2.present.documents.spreadsheets import to_csv
-from mpd2.present.documents.worklist_files import clinic_table, reader_files
+from mpd2.present.documents.worklist_files import IN_WORDS, clinic_table, reader_files
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.case import store as case_store
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 
 RUNS = ("studio", "paper", "mpd2-plus", "mao")
+POINTS = {
+    "cheapest": Scenario(floor=None),
+    "ai": Scenario(floor=Floor()),
+    "sure": Scenario(floor=Floor(0.95, sure=True)),
+    "trust": Scenario(floor=None, confident=0.9),
+    "ai-trust": Scenario(floor=Floor(), confident=0.9),
+}
 NAMED = ("o558", "cha_110", "cha_IMG_4396")  # cases of which two models used to be told as one
 
 
@@ -46,13 +54,20 @@ def downloaded(about: Scenario, setting: DaySetting) -> pd.DataFrame:
     return pd.read_csv(io.BytesIO(to_csv(rows)), keep_default_na=False).set_index("case_id")
 
 
+@pytest.fixture(params=POINTS)
+def point(request: pytest.FixtureRequest) -> Scenario:
+    return POINTS[request.param]
+
+
 @pytest.mark.parametrize("run", RUNS)
-def test_case_and_budget_agree_on_every_case(run: str) -> None:
-    about = Scenario(run)
+def test_case_and_budget_agree_on_every_case(run: str, point: Scenario) -> None:
+    about = replace(point, run=run)
     case = case_store.listing(about).set_index("case_id")
     budget = downloaded(about, usual()).loc[case.index]
     assert len(case) == 899
     assert budget["assigned_to"].tolist() == case["reader"].tolist()
+    assert budget["decided_by"].tolist() == case["decided_by"].map(IN_WORDS).tolist()
+    assert budget["answer"].tolist() == case["answer"].fillna("").tolist()
     assert budget["place"].tolist() == case["place"].tolist()
     assert budget["reason"].tolist() == case["reason"].tolist()
     assert budget["expected_cost"].to_numpy() == pytest.approx(case["expected_cost"].to_numpy(), abs=6e-4)
@@ -60,9 +75,9 @@ def test_case_and_budget_agree_on_every_case(run: str) -> None:
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_a_case_is_sent_from_the_budget_its_page_says(run: str) -> None:
-    """Every budget of the Budget page sends just the cases whose place the Case page puts within it."""
-    about, n = Scenario(run), 899
+def test_a_case_is_sent_from_the_budget_its_page_says(run: str, point: Scenario) -> None:
+    """At one weight of a miss every budget sends just the cases whose place the Case page puts within it."""
+    about, n = replace(point, run=run), 899
     place = case_store.listing(about)["place"].to_numpy()
     for cases in range(0, n + 1, 7):
         sent = budget_store.day(about, usual().with_budget(cases / n)).decisions.deferred
@@ -70,8 +85,8 @@ def test_a_case_is_sent_from_the_budget_its_page_says(run: str) -> None:
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_the_page_of_a_case_says_what_its_row_of_the_worklist_says(run: str) -> None:
-    about = Scenario(run)
+def test_the_page_of_a_case_says_what_its_row_of_the_worklist_says(run: str, point: Scenario) -> None:
+    about = replace(point, run=run)
     rows = case_store.listing(about).set_index("case_id")
     for case_id in (*NAMED, "o614", *rows.index[::60]):
         facts, row = case_store.facts(about, case_id), rows.loc[case_id]
@@ -85,8 +100,10 @@ def test_the_page_of_a_case_says_what_its_row_of_the_worklist_says(run: str) -> 
 
 @pytest.mark.parametrize("run", RUNS)
 @pytest.mark.parametrize("case_id", NAMED)
-def test_one_model_says_how_likely_glaucoma_is_and_how_often_the_ai_errs(run: str, case_id: str) -> None:
-    facts = case_store.facts(Scenario(run), case_id)
+def test_one_model_says_how_likely_glaucoma_is_and_how_often_the_ai_errs(
+    run: str, case_id: str, point: Scenario
+) -> None:
+    facts = case_store.facts(replace(point, run=run), case_id)
     ai_wrong = float(facts.actions["wrong"].iloc[0])
     says_glaucoma = bool(facts.case.ai_label[0])
     assert ai_wrong == pytest.approx(1 - facts.glaucoma if says_glaucoma else facts.glaucoma)

@@ -118,6 +118,21 @@ def apportioned(shares: Floats, total: int) -> Ints:
     return whole
 
 
+def at_prevalence(weights: Floats, cohort: Cohort, prevalence: float | None) -> Floats:
+    """Weights of the cases, [R, N], under which the sick are as common as that; without one as they are.
+
+    NaN in a resample without any sick or without any healthy case, of which another prevalence tells nothing.
+    """
+    if prevalence is None:
+        return weights
+    sick = cohort.truth == 1
+    share = weights @ sick / weights.sum(-1)  # [R]
+    wanted = np.stack([prevalence, 1 - prevalence])
+    there = np.stack([share, 1 - share], axis=-1)  # [R, 2]
+    factor = np.divide(wanted, there, out=np.full(there.shape, np.nan), where=there > 0)
+    return weights * np.where(sick, factor[:, :1], factor[:, 1:])
+
+
 def prevalence_of(cohort: Cohort) -> float:
     """The share of sick cases."""
     return float((cohort.truth == 1).mean())

@@ -20,8 +20,8 @@ MARKER, LOAD = "marker", "load"  # names of data that move
 NOW, BEFORE = "now", "before"
 LINES = {"TotalCost": (ROUTER, [1, 0]), "ClinicalCost": (ALARM, [6, 3]), "ExpertCost": (READER, [2, 2])}
 OFFSET = 6  # pixels between title and chart
-HEIGHT = 264  # pixels: slider, numbers and curve fit on a screen of 1280 × 720
-ROW, AROUND = 16, 72  # pixels of a reader, and of everything around them
+HEIGHT = 252  # pixels: slider, numbers and curve fit on a screen of 1280 × 720
+ROW, AROUND = 15, 72  # pixels of a reader, and of everything around them
 HEADROOM = 1.06
 EVERY_LABEL = alt.Axis(labelOverlap=False, labelFlush=False, labelLimit=140)
 

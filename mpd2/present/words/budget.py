@@ -7,7 +7,8 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from mpd2.core.costs import Costs
-from mpd2.core.text import capital, count
+from mpd2.core.text import capital, count, decimal, listed, percent
+from mpd2.evaluation.clinical.per_thousand import MINUTES
 from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.metrics import COST, METRICS
 from mpd2.planning.budget_sweep import SHOWN, STEPS, BudgetSweep, Estimates, rounded
@@ -17,18 +18,25 @@ from mpd2.present.words.answer import sense
 
 CELL, LINE = "\t", "\n"
 NO_CHANGE = ["no change", "", ""]
+PRICED = {"Missed": "missed", "Alarms": "false alarms", "Readings": "readings"}
 RECOUNTED = "counted at the new costs"
 Texts = list[str]
 """One text after the other, as many for every one of SHOWN."""
 
 
-def values_at(numbers: Mapping[str, Estimate], sent: int, readings: int | None) -> Texts:
-    """Value, interval, and what else there is to say, of each number; `readings` where they may differ from cases."""
+def values_at(numbers: Mapping[str, Estimate], sent: int, readings: int | None, minutes: float = MINUTES) -> Texts:
+    """Value, interval, and what else there is to say, of each number; `readings` where they may differ from cases.
+
+    `minutes`: what a reading takes, for the hours.
+    """
+    hours = decimal(numbers["Readings"].value * minutes / 60, 1)
+    more = {"Readings": f"{hours} hours"}
+    if readings is not None:
+        more["Defer"] = f"{readings} readings of {sent} cases"
     texts = []
     for metric in SHOWN:
         number, form = numbers[metric], METRICS[metric]
-        more = f"{readings} readings of {sent} cases" if metric == "Defer" and readings is not None else ""
-        texts += [form.shown(number.value), form.interval(number.low, number.high), more]
+        texts += [form.shown(number.value), form.interval(number.low, number.high), more.get(metric, "")]
     return texts
 
 
@@ -81,18 +89,36 @@ def floor_in_words(choice: Choice, alarms: float, without: float, rate: Estimate
     return f"{val} ({cases}). On these cases it is {here}, {form.change(above.value)} to the floor ({ends})."
 
 
-def texts_of(before: Judged, now: Judged, many: bool) -> tuple[Texts, Texts]:
+def trust_in_words(more: Mapping[str, Estimate], confident: float) -> str:
+    r"""What it costs that no confident AI is overruled unread; `more`: with that less without it, every metric.
+
+    >>> same = {name: Estimate(0.0, 0.0, 0.0) for name in PRICED}
+    >>> trust_in_words(same, 0.9)
+    'Never overruling an AI that is at least 90\xa0% sure, unread, changes no count here.'
+    """
+    begin = f"Never overruling an AI that is at least {percent(confident)} sure, unread,"
+    if all(apart.value == apart.low == apart.high == 0 for apart in (more[name] for name in PRICED)):
+        return f"{begin} changes no count here."
+    parts = [
+        f"{METRICS[name].change(more[name].value)} {what} "
+        f"({METRICS[name].interval(more[name].low, more[name].high, signed=True)})"
+        for name, what in PRICED.items()
+    ]
+    return f"{begin} comes for 1,000 people screened to {listed(parts)} against the same setting without it."
+
+
+def texts_of(before: Judged, now: Judged, many: bool, minutes: float = MINUTES) -> tuple[Texts, Texts]:
     """The numbers of a setting, and how they have changed; `many`: a case may have several readings."""
     costs = now.day.setting.costs
     more = None if before.day.setting == now.day.setting else _rounded(difference(before, now), costs)
-    values = values_at(_rounded(now.metrics, costs), now.day.sent, now.day.readings if many else None)
+    values = values_at(_rounded(now.metrics, costs), now.day.sent, now.day.readings if many else None, minutes)
     return values, changes_at(more, recounted=costs != before.day.setting.costs)
 
 
-def values_along(sweep: BudgetSweep, many: bool) -> str:
+def values_along(sweep: BudgetSweep, many: bool, minutes: float = MINUTES) -> str:
     """`values_at` every step, a line each."""
     return _lines(
-        values_at(sweep.metrics.at(step), int(sweep.sent[step]), int(sweep.readings[step]) if many else None)
+        values_at(sweep.metrics.at(step), int(sweep.sent[step]), int(sweep.readings[step]) if many else None, minutes)
         for step in range(1 + STEPS)
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from mpd2.core.arrays import Floats
 from mpd2.core.policy import DECIDERS
-from mpd2.core.text import count, listed
+from mpd2.core.text import count, sentence
 
 
 def in_words(cases: Floats) -> str:
@@ -12,15 +12,13 @@ def in_words(cases: Floats) -> str:
 
     >>> import numpy as np
     >>> in_words(np.array([512.0, 103.0, 284.0]))
-    "Of 899 cases, 512 are decided by the AI's own word, 103 by the rule against the AI and 284 by a reader."
-    >>> in_words(np.array([1.0, 0.0, 0.0]))
-    "Of 1 case, 1 is decided by the AI's own word."
+    "The AI's own word decides 512 cases, the rule against the AI 103, a reader 284."
+    >>> in_words(np.array([0.0, 1.0, 0.0])), in_words(np.zeros(3))
+    ('The rule against the AI decides 1 case.', 'There are no cases.')
     """
-    numbers = [round(number) for number in cases.tolist()]
-    total = sum(numbers)
-    parts = [f"{count(number)} by {who}" for number, who in zip(numbers, DECIDERS, strict=True) if number]
-    if not parts:
+    deciding = [(who, round(number)) for who, number in zip(DECIDERS, cases.tolist(), strict=True) if round(number)]
+    if not deciding:
         return "There are no cases."
-    first, _, rest = parts[0].partition(" by ")
-    parts[0] = f"{first} {'is' if first == '1' else 'are'} decided by {rest}"
-    return f"Of {count(total)} {'case' if total == 1 else 'cases'}, {listed(parts)}."
+    (first, most), *rest = deciding
+    parts = [f"{first} decides {count(most)} {'case' if most == 1 else 'cases'}"]
+    return sentence(", ".join([*parts, *(f"{who} {count(number)}" for who, number in rest)]))

@@ -1,4 +1,4 @@
-"""Floors on the Budget page: the weight of a miss that keeps one under today's limits, and by how much it is kept."""
+"""Floors on the Budget page: the weight of a miss that keeps one under limits, and what trust in the AI costs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from mpd2.core.policy import apply_actions
 from mpd2.evaluation.intervals import Estimate, bootstrap, observed, percentiles
 from mpd2.evaluation.metrics import COUNTED, tally
 from mpd2.planning.day import DaySetting
-from mpd2.planning.dayplan import ALL_METRICS
+from mpd2.planning.dayplan import ALL_METRICS, difference
 from mpd2.planning.floors import Choice, Floor, choose_weight
 from mpd2.planning.recosting import in_unit_of
 from mpd2.studio.budget import store as budget_store
@@ -67,6 +67,14 @@ def standing(about: Scenario, setting: DaySetting) -> Standing | None:
     of_ai = COUNTED.index(choice.floor.rate)
     low, high = percentiles(judged.samples[:, column] - bootstrap(ai, store.weights(about))[:, of_ai])
     return Standing(choice, *weighs, rate, Estimate(rate.value - float(observed(ai)[of_ai]), float(low), float(high)))
+
+
+@st.spinner("Counting …")
+def price_of_trust(about: Scenario, setting: DaySetting, prevalence: float | None) -> dict[str, Estimate]:
+    """What every metric is more because no confident AI is overruled unread, on the same resampled cases."""
+    free = replace(about, confident=None)
+    without = budget_store.measure(free, settled(free, setting), prevalence)
+    return difference(without, budget_store.measure(about, setting, prevalence))
 
 
 def _alarms(costs: Costs) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -11,30 +12,34 @@ from streamlit.delta_generator import DeltaGenerator
 
 from mpd2.core.policy import decided_cases
 from mpd2.core.text import decimal, percent, sentence
+from mpd2.evaluation.clinical.per_thousand import Programme, prevalence_of
 from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.metrics import METRICS
 from mpd2.planning import moved_cases
 from mpd2.planning.budget_sweep import SHOWN, STEPS, can_sweep
 from mpd2.planning.day import DaySetting, in_words
-from mpd2.planning.dayplan import DayPlan
+from mpd2.planning.dayplan import PEOPLE, DayPlan
 from mpd2.present.charts import budget as charts
 from mpd2.present.charts.kit.drawing import Drawing
 from mpd2.present.words import budget as words
 from mpd2.present.words import deciders
+from mpd2.present.words.people import changed_prevalence
 from mpd2.studio.budget import controls, floors, state, texts
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.budget.state import SliderState
-from mpd2.studio.parts import widgets
+from mpd2.studio.parts import programme, widgets
 from mpd2.studio.parts.live_slider import live_slider, position_of, turn_of
 from mpd2.studio.parts.number_cards import number_cards
-from mpd2.studio.shell import store
+from mpd2.studio.parts.programme import Told
+from mpd2.studio.shell import session, store
 from mpd2.studio.shell.scenario import Scenario
 
-SLIDER, PLAIN, EXACT, LIVE = "budget_live", "budget_plain", "budget_exact", "live"
-"""Keys of the session; the last is a name in the URL too."""
+SLIDER, PLAIN, EXACT, LIVE, PER_1000 = "budget_live", "budget_plain", "budget_exact", "live", "per_1000"
+"""Keys of the session; the last two are names in the URL too."""
 
 CARDS, MORE, CURVE, LOAD = "budget_cards", "budget_more", "budget_curve", "budget_load"  # keys of what is drawn
-FIRST_ROW = 4  # of SHOWN; the others are under a topic of their own
+IN_COSTS, IN_PEOPLE = range(4), range(len(SHOWN) - len(PEOPLE), len(SHOWN))
+"""The cards on the first screen, by their places in SHOWN; the others are under a topic of their own."""
 
 
 def draw(about: Scenario) -> None:
@@ -42,8 +47,8 @@ def draw(about: Scenario) -> None:
     wide, narrow = st.columns([8, 5], gap="medium")
     with narrow:
         live = _buttons(about)
-    _numbers(about, live, CARDS, 0, FIRST_ROW)
-    _floor(about)
+    _numbers(about, live, CARDS, IN_PEOPLE if _in_people() else IN_COSTS)
+    _point(about)
     left, right = st.columns([5, 3], gap="medium")
     with wide:
         if not live:
@@ -53,16 +58,24 @@ def draw(about: Scenario) -> None:
     st.caption(texts.CURVE)
 
 
-def _floor(about: Scenario) -> None:
-    """How the floor stands under the limits in force, as it was when the slider was last at rest."""
-    stands = floors.standing(about, state.slider().resting)
+def _point(about: Scenario) -> None:
+    """In which programme numbers are told, how the floor stands under limits, and what trust in the AI costs."""
+    setting, told = state.slider().resting, _programme(about)
+    said = [changed_prevalence(told.prevalence, prevalence_of(store.cases(about)))] if _in_people() else []
+    stands = floors.standing(about, setting)
     if stands is not None:
-        st.caption(words.floor_in_words(stands.choice, stands.alarms, stands.without, stands.rate, stands.above))
+        said.append(words.floor_in_words(stands.choice, stands.alarms, stands.without, stands.rate, stands.above))
+    if about.confident is not None:
+        more = floors.price_of_trust(about, setting, told.prevalence)
+        said.append(words.trust_in_words(more, about.confident))
+    if any(said):
+        st.caption("  \n".join(filter(None, said)))
 
 
 def more_numbers(about: Scenario) -> None:
     """The numbers that are not on the first screen."""
-    _numbers(about, st.session_state[LIVE], MORE, FIRST_ROW, len(SHOWN))
+    shown = range(IN_PEOPLE.start) if _in_people() else range(IN_COSTS.stop, len(SHOWN))
+    _numbers(about, st.session_state[LIVE], MORE, shown)
 
 
 @st.fragment
@@ -164,6 +177,8 @@ def _buttons(about: Scenario) -> bool:
         )
         controls.examples()
         st.button("Reset", on_click=state.change, args=(state.usual(),), help=texts.RESET)
+    with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
+        st.toggle("Per 1,000", value=True, key=PER_1000, bind="query-params", help=texts.PER_1000)
         return st.toggle("Live", value=True, key=LIVE, bind="query-params", help=texts.LIVE)
 
 
@@ -176,15 +191,26 @@ def _meaning(about: Scenario, setting: DaySetting) -> str:
     return f"{kind} {now.sent} of {budget_store.size(about)} cases ({a_day} a day of {setting.day}){default}"
 
 
-def _numbers(about: Scenario, live: bool, key: str, first: int, end: int) -> None:
-    here, metrics = state.slider(), [METRICS[name] for name in SHOWN[first:end]]
+def _in_people() -> bool:
+    return bool(st.session_state[PER_1000])
+
+
+def _programme(about: Scenario) -> Programme:
+    """As chosen on Overview; another prevalence says nothing where all are sick or none is."""
+    told: Told = session.along().get(programme.TOLD, programme.UNASKED)
+    both = 0 < prevalence_of(store.cases(about)) < 1
+    return told.programme if both else replace(told.programme, prevalence=None)
+
+
+def _numbers(about: Scenario, live: bool, key: str, shown: range) -> None:
+    here, metrics = state.slider(), [METRICS[SHOWN[place]] for place in shown]
     number_cards(
         key,
         names=[metric.heading for metric in metrics],
         helps=[f"{metric.explained(here.now.costs)} {texts.IN_GREY}" for metric in metrics],
-        first=first,
+        first=shown.start,
         **_at_rest(about),
-        sweep=budget_store.sweep_texts(about, here.before if here.moving else here.now) if live else None,
+        sweep=budget_store.sweep_texts(about, here.resting, _programme(about)) if live else None,
         follows=SLIDER if live else None,
         turn=turn_of(SLIDER),
     )
@@ -193,8 +219,9 @@ def _numbers(about: Scenario, live: bool, key: str, first: int, end: int) -> Non
 def _at_rest(about: Scenario) -> dict[str, list[str]]:
     """All texts of the setting in force."""
     here = state.slider()
-    before, now = (budget_store.measure(about, setting) for setting in (here.before, here.now))
-    values, apart = words.texts_of(before, now, budget_store.asks_on(about, here.now))
+    told = _programme(about)
+    before, now = (budget_store.measure(about, setting, told.prevalence) for setting in (here.before, here.now))
+    values, apart = words.texts_of(before, now, budget_store.asks_on(about, here.now), told.minutes)
     return {"values": values, "changes": apart}
 
 

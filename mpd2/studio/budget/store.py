@@ -17,6 +17,7 @@ from mpd2.core.costs import Costs, OperatingPoint
 from mpd2.core.error_rates import ErrorRates, Expectations
 from mpd2.core.errors import EmptyCohort, UserError
 from mpd2.core.policy import Continuations, Policy, mean_policy
+from mpd2.evaluation.clinical.per_thousand import AS_COUNTED, Programme
 from mpd2.evaluation.intervals import Estimate, observed
 from mpd2.evaluation.metrics import COUNTED
 from mpd2.planning import dayplan
@@ -141,10 +142,14 @@ def day(about: Scenario, setting: DaySetting) -> DayPlan:
     return dayplan.make_day(ranked_for(about, setting), setting.scaled_to(size(about)), chosen)
 
 
+def measure(about: Scenario, setting: DaySetting, prevalence: float | None = None) -> Judged:
+    """All metrics of a setting, with intervals; people at another prevalence, if one is given."""
+    return _measure(about, setting, prevalence)
+
+
 @cached
-def measure(about: Scenario, setting: DaySetting) -> Judged:
-    """All metrics of a setting, with intervals."""
-    return dayplan.measure(day(about, setting), store.weights(about))
+def _measure(about: Scenario, setting: DaySetting, prevalence: float | None) -> Judged:
+    return dayplan.measure(day(about, setting), store.weights(about), prevalence)
 
 
 def while_dragged(about: Scenario, setting: DaySetting) -> Mapping[str, Estimate]:
@@ -152,17 +157,18 @@ def while_dragged(about: Scenario, setting: DaySetting) -> Mapping[str, Estimate
     limits = setting.limits
     if limits.budget is None or not can_sweep(limits):
         return measure(about, setting).metrics
-    return _sweep(about, _kind(setting)).metrics.at(round(STEPS * limits.budget))
+    return _sweep(about, _kind(setting), None).metrics.at(round(STEPS * limits.budget))
 
 
-def sweep_texts(about: Scenario, start: DaySetting) -> dict[str, str] | None:
-    """The texts of `words.budget` at every step of a slider that is dragged from a setting.
+def sweep_texts(about: Scenario, start: DaySetting, told: Programme = AS_COUNTED) -> dict[str, str] | None:
+    """The texts of `words.budget` at every step of a slider that is dragged from a setting, told in a programme.
 
     None under capacities: every budget would be an assignment of its own, seconds for all of them.
     """
     if not can_sweep(start.limits):
         return None
-    return {"values": _values_along(about, _kind(start)), "changes": _changes_along(about, start)}
+    values = _values_along(about, _kind(start), told.prevalence, told.minutes)
+    return {"values": values, "changes": _changes_along(about, start, told.prevalence)}
 
 
 def asks_on(about: Scenario, setting: DaySetting) -> bool:
@@ -225,18 +231,18 @@ def _kind(setting: DaySetting) -> DaySetting:
 
 
 @cached
-def _sweep(about: Scenario, kind: DaySetting) -> BudgetSweep:
-    return sweep_budgets(ranked_for(about, kind), kind, store.weights(about))
+def _sweep(about: Scenario, kind: DaySetting, prevalence: float | None) -> BudgetSweep:
+    return sweep_budgets(ranked_for(about, kind), kind, store.weights(about), prevalence)
 
 
 @cached
-def _values_along(about: Scenario, kind: DaySetting) -> str:
-    return words.values_along(_sweep(about, kind), asks_on(about, kind))
+def _values_along(about: Scenario, kind: DaySetting, prevalence: float | None, minutes: float) -> str:
+    return words.values_along(_sweep(about, kind, prevalence), asks_on(about, kind), minutes)
 
 
 @cached
-def _changes_along(about: Scenario, start: DaySetting) -> str:
-    return words.changes_along(_sweep(about, _kind(start)), measure(about, start))
+def _changes_along(about: Scenario, start: DaySetting, prevalence: float | None) -> str:
+    return words.changes_along(_sweep(about, _kind(start), prevalence), measure(about, start, prevalence))
 
 
 @cached

@@ -41,6 +41,7 @@ def draw() -> None:
     st.toggle("Never overrule a confident AI unread", key=BOUND, bind="query-params", help=glossary.CONFIDENT_AI)
     if st.session_state[BOUND]:
         st.slider("Confident from, %", 50.0, 100.0, CONFIDENT_FROM, 1.0, key=CONFIDENT, bind="query-params")
+        st.caption("Budget says what this costs.")
 
 
 def chosen() -> tuple[Floor | None, float | None]:

@@ -9,7 +9,7 @@ from mpd2.core.policy import DECIDERS
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.style import AltairChart, decider_scale, heading
 
-ROW, AROUND = 30, 95  # pixels of a bar, and of title, legend and axis
+ROW, AROUND = 30, 140  # pixels of a bar, and of title, legend and axis
 
 
 @drawn_once

@@ -100,12 +100,13 @@ OPTIONS = {
     "check": "table --manifest --for=training --json=False",
     "train": "--table=data/glaucoma.csv --preset=paper --config --seeds=10 --budget --no-budget=False --no-gsdp=False "
     "--no-rank-js=False --gamma --epochs --device=auto --out --force=False",
-    "evaluate": "run --table=data/glaucoma.csv --split=test --json=False",
-    "route": "run table --manifest --out --member --scheduler --workers=1",
+    "evaluate": "run --table=data/glaucoma.csv --split=test --floor --confident --json=False",
+    "route": "run table --manifest --out --member --floor --confident --learned-from=data/glaucoma.csv "
+    "--scheduler --workers=1",
     "reproduce": "tables --table=data/glaucoma.csv --data=data --seeds --epochs --small=False --list=False "
     "--force=False",
     "resplit": "--table=data/glaucoma.csv --data=data --resplits --seeds=2 --methods --against --leave-out=False "
-    "--json=False",
+    "--floor --json=False",
     "tune": "--table=data/glaucoma.csv --preset=paper --config --trials=80 --epochs=60 --batch=10 --seeds=1 --seed=0 "
     "--study --storage=runs/tuning.db --device=auto --keep --force=False --json=False",
     "sweep": "--table=data/glaucoma.csv --preset=paper --config --conditions --seeds=10 --epochs --out --scheduler "

@@ -77,7 +77,8 @@ def labels(rows: pd.DataFrame) -> pd.DataFrame:
     """The last point of every line with the `place` of its name: as near as can be without one name over another."""
     last = rows[rows["stratum"] == rows["stratum"].max()].sort_values("value", kind="stable").reset_index(drop=True)
     top = float(rows["high"].max())
-    return last.assign(place=spread(last["value"].to_numpy(float), LABEL_GAP * top, top))
+    gap = min(LABEL_GAP, 1 / len(last)) * top  # however many there are, none below 0
+    return last.assign(place=spread(last["value"].to_numpy(float), gap, top))
 
 
 def in_words(rows: pd.DataFrame, active: str) -> str:

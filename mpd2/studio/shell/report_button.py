@@ -63,8 +63,8 @@ def draw(about: Scenario) -> None:
 def file_name(about: Scenario) -> str:
     """Run, slice and operating point as the name of a file, without an ending.
 
-    >>> file_name(Scenario("mpd2-plus", "test", ("refuge", "origa")))
-    'mpd2-mpd2-plus-test-refuge-origa-cheapest'
+    >>> file_name(Scenario("paper", "test", ("refuge", "origa"), floor=None))
+    'mpd2-paper-test-refuge-origa-cheapest'
     """
     floor = "cheapest" if about.floor is None else str(about.floor)
     parts = [about.run, about.split, *(about.cohorts or ("all",)), floor]

@@ -97,7 +97,7 @@ def sample_size(rows: pd.DataFrame, cases: int, wanted: float) -> AltairChart:
     kinds = rows.drop_duplicates("title")["what"].str.partition(" ")
     colours = [CATEGORIES[0] if rate == "Sens" else CATEGORIES[1] for rate in kinds[0]]
     dashes = [DASHES[kind] for kind in kinds[2]]
-    legend = alt.Legend(orient="top", labelLimit=0, columns=2, symbolStrokeWidth=2, symbolSize=300)
+    legend = alt.Legend(orient="top", labelLimit=0, labelFontSize=11, columns=2, columnPadding=6, symbolSize=240)
     across = alt.X(
         "cases:Q", title="cases", scale=alt.Scale(type="log", nice=False), axis=alt.Axis(values=list(TICKS), grid=False)
     )

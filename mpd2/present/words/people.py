@@ -91,7 +91,7 @@ NUMBERS = {
     "alarm": "False alarms",
     "read": "Read by a reader",
     "by_ai": "By the AI's own word",
-    "by_rule": "By the rule against the AI",
+    "by_rule": "By the rule against it",
     "readings": "Readings",
     "hours": "Hours of reading",
     "money": "Readings and work-ups",

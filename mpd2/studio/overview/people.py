@@ -19,7 +19,7 @@ from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.claims import AI
 
-NAMES, NUMBERS, CHANGES = 180, 155, 175  # pixels of the columns: what it is, of each run, the difference
+NAMES, NUMBERS, CHANGES = 160, 160, 180  # pixels of the columns: what it is, of each run, the difference
 ERRORS = {"missed": "missed", "alarm": "false alarms"}
 
 

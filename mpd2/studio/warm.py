@@ -75,7 +75,7 @@ def _default_views(about: Scenario) -> None:
     store.risk(about, "reliability", store.STUDY_STRATA)
     reader_store.quality(about)
     store.terms()
-    robustness_store.on_other_splits()
+    robustness_store.on_other_splits(robustness_store.judged_floor(about))
     first = ordered(case_store.listing(about), next(iter(ORDERS)))["case_id"].iloc[0]
     case_store.facts(about, first)
     for explained in (case_store.reasons, case_store.flips, case_store.stand_ins, case_store.similar):

@@ -52,7 +52,7 @@ def test_a_shared_link_shows_the_same_slice(about, visit):
 def test_the_menu_keeps_the_run_and_the_slice_and_names_them_by_their_keys(visit):
     page = visit(f"{VAL}&run=paper&cohorts=chaksu")
     here = slice_of(page)
-    assert here.startswith("MPD² (paper) on the val cases of Chákṣu")
+    assert here.startswith("MPD² (paper), at the AI's own sensitivity, on the val cases of Chákṣu")
     page.get_by_role("link", name="Risk").click()
     expect(page.get_by_role("heading", level=1, name="Risk", exact=True)).to_be_visible()
     assert slice_of(settled(page)) == here

@@ -72,7 +72,9 @@ def test_the_default_page_can_be_linked_by_its_name_too(visit):
     page = visit(f"{DEFAULT}?split=val&run=paper&cohorts=refuge&cohorts=origa&view=collapse")
     expect(page.get_by_role("heading", level=1, name="Overview", exact=True)).to_be_visible()
     expect(page.get_by_text("Page not found")).to_have_count(0)
-    expect(page.get_by_text("MPD² (paper) on the val cases of REFUGE, ORIGA")).to_be_visible()
+    expect(
+        page.get_by_text("MPD² (paper), at the AI's own sensitivity, on the val cases of REFUGE, ORIGA")
+    ).to_be_visible()
     expect(page.get_by_test_id("stMain").get_by_role("radio", name="Spread of readings")).to_be_checked()
     page.close()
 

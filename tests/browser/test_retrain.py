@@ -49,7 +49,7 @@ def test_train_watch_compare_activate(lab):
     first = progress.inner_text()
     expect(lab.get_by_text(first, exact=True)).to_have_count(0, timeout=PATIENT)  # it moves
     expect(lab.get_by_text("Effect of the change: From the browser")).to_be_visible(timeout=PATIENT)
-    expect(lab.get_by_text("Against MPD² (studio), total cost")).to_be_visible()
+    expect(lab.get_by_text("Against MPD²+, total cost")).to_be_visible()
     lab.get_by_role("button", name="Make it the active run").click()
     expect(lab.get_by_role("button", name="Active for all pages")).to_be_visible(timeout=PATIENT)
     settled(lab)

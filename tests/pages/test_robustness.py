@@ -167,3 +167,16 @@ def test_a_link_opens_the_planner_as_it_was(open_page):
 @pytest.mark.parametrize("run", ["ai", "always-defer", "oracle"])
 def test_every_run_can_be_planned_for(open_page, run):
     assert not open_page("robustness", robustness_topic="sample-size", run=run).exception
+
+
+def test_resplits_are_judged_at_the_floor_of_the_sidebar(open_page):
+    page = open_page("robustness", point="ai")
+    assert page.session_state["resplit_metric"] == "Spec"
+    table = pd.read_csv(ROOT / "data/tables/floors.csv")
+    best = table[(table["floor"] == "ai") & (table["method"] == "mpd2-plus") & (table["metric"] == "Spec")][
+        "value"
+    ].iloc[0]
+    assert any(f"specificity {best:.3f}" in part.value for part in page.markdown)
+    own = open_page("robustness", point="own", floor="93")
+    assert any("there are no resplits" in caption.value for caption in own.caption)
+    assert own.session_state["resplit_metric"] == "TotalCost"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 TOPICS = {
-    "resplits": "On other splits",
-    "unseen": "In an unseen cohort",
-    "promise": "What can be promised",
+    "resplits": "Other splits",
+    "unseen": "Unseen cohort",
+    "promise": "Promises",
     "sample-size": "How many cases",
 }
 """The parts of the page, in their order."""
@@ -22,6 +22,8 @@ RESPLITS = (
     "interval does not cross the line, chance does not explain the difference. Green diamonds: the active run; "
     "orange squares: the AI alone."
 )
+AT_FLOOR = "Every method keeps {floor}: in each resplit the weight of a miss is chosen on its val cases."
+AS_FITTED = "At this operating point there are no resplits: every method is as cheap as can be here."
 NEW_COHORT = "Methods are trained on the train and val cases of the other cohorts and tested on this one's test cases."
 UNSEEN = (
     "Left: n = {resplits} resplits. Right: n = {draws} random draws of labelled cases from the cohort, added to the "

@@ -6,7 +6,6 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from mpd2.evaluation.metrics import label_of
-from mpd2.evaluation.tables import ALL
 from mpd2.present.charts import robustness as charts
 from mpd2.studio.parts import guarantee_panel, method_table, widgets
 from mpd2.studio.robustness import planner, store, texts
@@ -14,6 +13,9 @@ from mpd2.studio.shell import link
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.studio.shell.store import ablation
 from mpd2.study.robustness import REPORTED
+
+RATES_FIRST = ("Spec", "Sens", "Defer", "Consults", "ExpertCost", "TotalCost")
+"""What methods that keep the same floor are compared by."""
 
 
 def draw(about: Scenario) -> None:
@@ -26,7 +28,7 @@ def draw(about: Scenario) -> None:
                          default=next(asked, "resplits"), required=True, format_func=texts.TOPICS.__getitem__,
                          label_visibility="collapsed")  # fmt: skip
     if topic == "resplits":
-        resplits(run, row)
+        resplits(about, row)
     elif topic == "unseen":
         unseen(run, row)
     elif topic == "promise":
@@ -36,14 +38,19 @@ def draw(about: Scenario) -> None:
     st.caption(texts.SCOPE)
 
 
-def resplits(run: str, row: DeltaGenerator) -> None:
-    """Every method over random resplits, and its difference from the best; the metric is chosen in `row`."""
+def resplits(about: Scenario, row: DeltaGenerator) -> None:
+    """Every method over random resplits at the operating point, and its difference from the best.
+
+    The metric is chosen in `row`.
+    """
+    floor = store.judged_floor(about)
+    metrics = REPORTED if floor is None else RATES_FIRST
     with row:
-        metric = link.one(st.selectbox, "Metric", REPORTED, key="resplit_metric", default=REPORTED[0],
-                          format_func=label_of, width=220, label_visibility="collapsed")  # fmt: skip
-    levels, rivals = ablation("resplits"), ablation("rivals")
-    levels, against = levels[levels["cohort"] == ALL], store.study().titles[rivals["reference"].iloc[0]]
-    st.markdown(store.on_other_splits())
+        metric = link.one(st.selectbox, "Metric", metrics, key="resplit_metric", default=metrics[0],
+                          format_func=label_of, width=190, label_visibility="collapsed")  # fmt: skip
+    levels, rivals = store.over_resplits(floor)
+    run, against = about.run, store.study().titles[rivals["reference"].iloc[0]]
+    st.markdown(store.on_other_splits(floor))
     left, right = st.columns(2)
     with left:
         widgets.chart(
@@ -59,7 +66,8 @@ def resplits(run: str, row: DeltaGenerator) -> None:
             key="rivals",
             alt_text=f"Difference in {label_of(metric)} of every method from {against}, resplit by resplit",
         )
-    st.caption(texts.RESPLITS.format(metric=method_table.help_of(metric), n=levels["n"].max()))
+    point = texts.AT_FLOOR.format(floor=floor.in_words()) if floor else texts.AS_FITTED if about.floor else ""
+    st.caption(f"{texts.RESPLITS.format(metric=method_table.help_of(metric), n=levels['n'].max())} {point}".strip())
 
 
 def unseen(run: str, row: DeltaGenerator) -> None:

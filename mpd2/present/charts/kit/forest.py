@@ -8,7 +8,7 @@ import pandas as pd
 from mpd2.evaluation.metrics import METRICS
 from mpd2.present.charts.kit.style import OTHER, AltairChart, heading, with_interval
 
-ROW, AROUND = 14, 110  # pixels of a row, and of title and axis
+ROW, AROUND = 13, 110  # pixels of a row, and of title and axis
 FEWEST = 11  # rows there is room for, so that short charts side by side are alike
 
 

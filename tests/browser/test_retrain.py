@@ -55,7 +55,7 @@ def test_train_watch_compare_activate(lab):
     settled(lab)
     lab.get_by_role("link", name="Overview").click()
     expect(lab.get_by_role("heading", level=1, name="Overview", exact=True)).to_be_visible()
-    expect(lab.get_by_text("From the browser on the test cases")).to_be_visible(timeout=PATIENT)
+    expect(lab.get_by_text("From the browser, at the AI's own sensitivity")).to_be_visible(timeout=PATIENT)
     assert re.search(r"run=own-[\d-]+-from-the-browser", settled(lab).url)
 
 

@@ -14,7 +14,7 @@ from mpd2.present.words.budget import RECOUNTED, texts_of
 from mpd2.studio.budget import controls as budget_controls
 from mpd2.studio.budget import state
 from mpd2.studio.budget import store as budget_store
-from mpd2.studio.budget.texts import TOPICS
+from mpd2.studio.budget.texts import TOPICS, WAITS
 from mpd2.studio.parts import programme
 from mpd2.studio.parts.live_slider import STATIC
 from mpd2.studio.parts.programme import Told
@@ -183,6 +183,20 @@ def test_under_limits_the_weight_of_a_miss_is_chosen_anew_and_told(open_page):
     press(page, "Reset")
     assert here(page).weight is None
     assert "under these limits" not in texts(page)
+
+
+def test_while_it_is_dragged_the_slider_says_that_the_floor_waits(open_page):
+    page = open_page("budget", split="val", run="mpd2-plus", point="ai", budget="0.1")
+    start = page.session_state[state.SLIDER]
+    assert WAITS not in slider(page)["notes"]
+    page.session_state[state.SLIDER] = start.to(start.now.with_budget(0.3), moving=True)
+    page.run()
+    assert WAITS in slider(page)["notes"]
+    assert here(page).weight == start.now.weight
+    page.session_state[state.SLIDER] = page.session_state[state.SLIDER].to(here(page), moving=False)
+    page.run()
+    assert WAITS not in slider(page)["notes"]
+    assert here(page).weight != start.now.weight
 
 
 def test_a_link_with_a_scenario_shows_it(open_page):

@@ -20,8 +20,9 @@ MARKER, LOAD = "marker", "load"  # names of data that move
 NOW, BEFORE = "now", "before"
 LINES = {"TotalCost": (ROUTER, [1, 0]), "ClinicalCost": (ALARM, [6, 3]), "ExpertCost": (READER, [2, 2])}
 OFFSET = 6  # pixels between title and chart
-HEIGHT = 252  # pixels: slider, numbers and curve fit on a screen of 1280 × 720
-ROW, AROUND = 15, 72  # pixels of a reader, and of everything around them
+HEIGHT = 238  # pixels: slider, numbers and curve fit on a screen of 1280 × 720
+ROW, AROUND = 14, 70  # pixels of a reader, and of everything around them
+CLOSE = 4  # pixels from the numbers of an axis to its title
 HEADROOM = 1.06
 EVERY_LABEL = alt.Axis(labelOverlap=False, labelFlush=False, labelLimit=140)
 
@@ -65,7 +66,12 @@ def cost_curve(curve: pd.DataFrame, optimum: tuple[float, str] | None, trained: 
         "metric:N", scale=alt.Scale(domain=names, range=[dash for _, dash in LINES.values()]), legend=legend
     )
     top = float(np.nanmax(rows["high"].fillna(rows["value"]))) * HEADROOM
-    x = alt.X("share:Q", title="share of cases sent", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1]))
+    x = alt.X(
+        "share:Q",
+        title="share of cases sent",
+        axis=alt.Axis(format="%", titlePadding=CLOSE),
+        scale=alt.Scale(domain=[0, 1]),
+    )
     y = alt.Y("value:Q", title="cost of a case", scale=alt.Scale(domain=[0, top], nice=False))
     tooltip = [
         alt.Tooltip("share:Q", title="share sent", format=".1%"),
@@ -129,7 +135,8 @@ def _load(names: list[str], most: int, cases: int) -> AltairChart:
     limited = base.transform_filter("isValid(datum.capacity)")
     layers = [
         base.mark_bar(color=READER.colour, height={"band": 0.62}).encode(
-            x=alt.X("now:Q", title=f"readings (n = {cases} cases)", scale=across), tooltip=tooltip
+            x=alt.X("now:Q", title=f"readings (n = {cases} cases)", scale=across, axis=alt.Axis(titlePadding=CLOSE)),
+            tooltip=tooltip,
         ),
         base.mark_tick(color=OTHER.colour, thickness=2, size=12).encode(x=alt.X("before:Q", scale=across)),
         limited.mark_tick(color=ALARM.colour, thickness=3, size=14).encode(

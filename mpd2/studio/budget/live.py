@@ -144,11 +144,13 @@ def _notes(about: Scenario, here: SliderState) -> list[str]:
     before, now = (budget_store.day(about, setting) for setting in (here.before, here.now))
     cohort = now.ranked.cohort
     moved = moved_cases.in_short(cohort, now.setting.costs, before.decisions, now.decisions)
+    waits = [texts.WAITS] if here.moving and about.floor is not None else []
     recounted = " Costs are counted at the new values." if before.setting.costs != now.setting.costs else ""
     return [
         sentence(in_words(here.now, cohort.manifest, budget_store.own_share(about))),
         deciders.in_words(decided_cases(now.decisions, cohort)),
         *now.plan.notes,
+        *waits,
         f"Since the last setting: {moved[:1].lower() + moved[1:]}{recounted}",
     ]
 

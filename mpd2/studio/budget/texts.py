@@ -19,6 +19,7 @@ PER_1000 = (
     "On: numbers of 1,000 people screened, at the prevalence and the minutes a reading of Your programme on Overview. "
     "Off: costs of a case and rates. The others are under What moved."
 )
+WAITS = "While you drag, a miss weighs what it did; for the floor it is weighed anew when you release."
 LIVE = "On: numbers follow while the slider is dragged. Off: a plain slider and a number field, read when released."
 OWN = "No budget: the run sends as many cases as by default, {own} of these, as far as capacities allow."
 OPTIMUM = "The share sent with the lowest total cost, {value} a case, on the {n} val cases of the same cohorts."

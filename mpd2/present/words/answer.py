@@ -79,8 +79,7 @@ def headline(study: StudyTables, run: str) -> str:
     if not sent > 0:
         cost = level(study, run, "TotalCost")
         ends = f"95{GAP}% interval {interval(cost.low, cost.high)}"
-        alone = "No case is sent to a reader: the AI decides alone"
-        return f"{alone}, at a total cost of {decimal(cost.value)} per case ({ends}, {n})."
+        return f"No case is sent to a reader, at a total cost of {decimal(cost.value)} per case ({ends}, {n})."
     total = difference(study, run, AI, "TotalCost")
     sending = "With the answers in hand, which no clinic has, sending" if run in NOT_DEPLOYABLE else "Sending"
     does = _if_sure(total, "lowers total cost", "raises total cost", "does not clearly change total cost,")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
@@ -17,6 +19,12 @@ settings.load_profile("ci")
 settings.register_profile(
     "search", settings.get_profile("default"), deadline=None, suppress_health_check=[HealthCheck.too_slow]
 )
+
+
+@pytest.fixture(autouse=True)
+def the_same_main(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page that is run takes the place of the main module, which processes started later would run too."""
+    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
 
 @pytest.fixture(scope="session")

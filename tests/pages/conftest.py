@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,12 +22,6 @@ def nobodys_runs(tmp_path_factory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(PLACE, str(tmp_path_factory.mktemp("empty")))
         yield
-
-
-@pytest.fixture(autouse=True)
-def the_same_main(monkeypatch) -> None:
-    """A page that is run takes the place of the main module, which processes started later would run too."""
-    monkeypatch.setitem(sys.modules, "__main__", sys.modules["__main__"])
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ CHOICES = {
     "overview": {"view": ("segmented_control", "retention")},
     "risk": {"signal": ("segmented_control", "structural"), "methods": ("multiselect", ["ai", "verma"])},
     "map": {"layout": ("segmented_control", "one")},
-    "robustness": {"resplit_metric": ("selectbox", "MCC")},
+    "robustness": {"resplit_metric": ("selectbox", "Sens")},
     "ablations": {"study": ("segmented_control", "budget")},
     "case": {"order": ("selectbox", "disputed")},
     "about": {"part": ("segmented_control", "sources")},

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, log
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy import stats
@@ -91,6 +91,9 @@ class Choice:
             )
         return f"{text.capital(self.floor.in_words())} cannot be kept. At the safest point {chosen}."
 
+
+Counts = int | np.integer[Any] | Ints
+"""How many cases, one number or many."""
 
 Deciding = Callable[[Cohort], Callable[[float], Ints]]
 """From cases to, from a weight of a miss, the labels they end with when all members decide together, [N]."""
@@ -173,15 +176,19 @@ def keeps(floor: Floor, level: float, right: Bools, ai: Bools) -> bool:
     """
     if not floor.sure:
         return bool(right.mean() >= level)
-    return chance(floor, level, right.astype(float), ai) <= 1 - CONFIDENCE
+    small = chance(floor, right.sum(), len(right), (right & ~ai).sum(), (~right & ai).sum())
+    return float(small) <= 1 - CONFIDENCE
 
 
-def chance(floor: Floor, level: float, right: Floats | Bools, ai: Floats | Bools) -> float:
-    """How likely so many right answers would be if the floor were just not kept; small values speak for the floor."""
+def chance(floor: Floor, found: Counts, cases: Counts, gained: Counts, lost: Counts) -> Floats:
+    """How likely so many right answers would be if the floor were just not kept; small values speak for the floor.
+
+    `found` of `cases` are right; `gained` are right where the AI is wrong, `lost` the other way round. Any shapes that
+    broadcast.
+    """
     if floor.level is not None:
-        return float(stats.binom.sf(right.sum() - 1, len(right), level))
-    gained, lost = (right > ai).sum(), (right < ai).sum()
-    return float(stats.binom.sf(gained - 1, gained + lost, 0.5))
+        return np.asarray(stats.binom.sf(found - 1, cases, floor.level))
+    return np.asarray(stats.binom.sf(gained - 1, gained + lost, 0.5))
 
 
 def _walk(holds: Callable[[int], bool], places: int) -> int:

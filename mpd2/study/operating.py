@@ -73,26 +73,23 @@ def labels_by_weight(
     if isinstance(method, DecidesAnew):
         decide = method.deciding(run, cohort)
         return lambda weight: decide(at_weight(run, weight, confident)).label
-    policy, continuations = own(cohort), continuations_of(run, cohort)
+    policy, continuations = _recosting(run, cohort, errors, own), continuations_of(run, cohort)
 
     def labels(weight: float) -> Ints:
-        moved = policy_at(run, cohort, at_weight(run, weight, confident, rates), errors, policy)
+        moved = policy(at_weight(run, weight, confident, rates))
         return decided_together(moved, cohort, run.rule, continuations).label
 
     return labels
 
 
 def policy_at(
-    run: Run, cohort: Cohort, point: OperatingPoint, errors: ErrorModel | None, own: Policy | None = None
+    run: Run, cohort: Cohort, point: OperatingPoint, errors: ErrorModel | None, own: PolicyFor | None = None
 ) -> Policy:
-    """The policy of every member at a point, [E, N]; `own` is the one the run was made for, where it is known."""
+    """The policy of every member at a point, [E, N]; `own` gives the one the run was made for where it is stored."""
     method = method_of(run, cohort)
     if isinstance(method, DecidesAnew):
         return policy_of(method.at(run, point), cohort)
-    own = policy_of(run, cohort) if own is None else own
-    if errors is None or point.costs == run.costs:
-        return own
-    return recosted_policy(own, run, errors.predict(cohort), point)
+    return _recosting(run, cohort, errors, own or partial(policy_of, run))(point)
 
 
 def continuations_at(run: Run, cohort: Cohort, point: OperatingPoint) -> Continuations | None:
@@ -108,9 +105,9 @@ def together_at(
     method = method_of(run, cohort)
     if isinstance(method, DecidesAnew):
         return method.together(run, cohort)
-    own, goes_on = policy_of(run, cohort), continuations_of(run, cohort)
+    policy, goes_on = _recosting(run, cohort, errors, partial(policy_of, run)), continuations_of(run, cohort)
     together = None if goes_on is None else goes_on.together()
-    return lambda point: (mean_policy(policy_at(run, cohort, point, errors, own)), together)
+    return lambda point: (mean_policy(policy(point)), together)
 
 
 def expectations_at(run: Run, cohort: Cohort, point: OperatingPoint, errors: ErrorModel | None) -> Expectations | None:
@@ -126,8 +123,18 @@ def decisions_at(run: Run, cohort: Cohort, point: OperatingPoint, errors: ErrorM
     return route(policy_at(run, cohort, point, errors), cohort, run.rule, continuations_at(run, cohort, point))
 
 
+def _recosting(
+    run: Run, cohort: Cohort, errors: ErrorModel | None, own: PolicyFor
+) -> Callable[[OperatingPoint], Policy]:
+    """The recosted policy at any point, [E, N]; what no point changes is computed once. Without errors it stays."""
+    policy, rates = own(cohort), None if errors is None else errors.predict(cohort)
+    return lambda point: policy if rates is None else recosted_policy(policy, run, rates, point)
+
+
 def recosted_policy(policy: Policy, run: Run, errors: ErrorRates, point: OperatingPoint) -> Policy:
     """A policy moved by what asking each reader saves more, or less, under the costs of the point, [E, N]."""
+    if point.costs == run.costs:
+        return policy
     wanted = in_unit_of(run.costs, point.costs)
     change = savings(errors, wanted) - savings(errors, run.costs)  # [N, M]
     preference = preferences(policy, run.rule)  # [E, N, M]

@@ -114,7 +114,8 @@ def test_a_promise_is_broken_in_at_most_one_of_ten_draws(level):
 
 def test_against_the_ai_only_the_cases_they_differ_on_count():
     ai = np.array([True] * 90 + [False] * 10)
-    better, level = ai.copy(), 0.9
+    better = ai.copy()
     better[90:95] = True
-    assert floors.chance(Floor(sure=True), level, better, ai) == pytest.approx(0.5**5)
-    assert not floors.keeps(Floor(sure=True), level, ai, ai)
+    assert floors.chance(Floor(sure=True), 95, 100, (better & ~ai).sum(), 0) == pytest.approx(0.5**5)
+    assert floors.keeps(Floor(sure=True), 0.9, better, ai)
+    assert not floors.keeps(Floor(sure=True), 0.9, ai, ai)

@@ -70,9 +70,7 @@ def test_a_policy_is_found_again_from_its_preferences(held_out, mao, rule):
 
 def test_as_fitted_nothing_changes(held_out, plus, mao):
     run, errors, own = mao
-    np.testing.assert_array_equal(
-        policy_at(run, held_out, as_fitted(run), errors, own(held_out)).defer, own(held_out).defer
-    )
+    np.testing.assert_array_equal(policy_at(run, held_out, as_fitted(run), errors, own).defer, own(held_out).defer)
     before, after = decisions_of(plus, held_out), decisions_at(plus, held_out, as_fitted(plus), None)
     np.testing.assert_array_equal(before.label, after.label)
     np.testing.assert_array_equal(before.consulted, after.consulted)
@@ -95,7 +93,7 @@ def test_other_methods_are_recosted_to_the_same_floor(val, mao):
     assert choice.state == KEPT
     assert len(point.rates) == run.members
     assert all(rate > 0 for rate in point.rates)
-    moved = decided_together(policy_at(run, val, point, errors, own(val)), val, run.rule)
+    moved = decided_together(policy_at(run, val, point, errors, own), val, run.rule)
     assert sensitivity(val, moved.label) == pytest.approx(choice.reached)
     assert sensitivity(val, decided_together(own(val), val, run.rule).label) < choice.level
 

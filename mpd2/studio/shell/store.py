@@ -240,11 +240,12 @@ def _weights(split: str, cohorts: tuple[str, ...]) -> Floats:
 @cached
 def _outcome(name: str, split: str, cohorts: tuple[str, ...], floor: Floor | None, confident: float | None) -> Outcome:
     made, judged, folder = run(name), _cases(split, cohorts), run_folder(name)
-    policy = load_predictions(folder, made, judged)
-    continuations = load_continuations(folder, made, judged)
-    if floor is not None or confident is not None:
+    own = partial(load_predictions, folder, made)
+    if floor is None and confident is None:
+        policy, continuations = own(judged), load_continuations(folder, made, judged)
+    else:
         at = _chosen(name, floor, confident)[0]
-        policy = policy_at(made, judged, at, error_model(name), policy)
+        policy = policy_at(made, judged, at, error_model(name), own)
         continuations = continuations_at(made, judged, at)
     published = CONTENDERS[name].published if name in CONTENDERS else None
     decisions = route(policy, judged, made.rule, continuations)

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
 
 from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import Cohort
@@ -24,7 +23,7 @@ from mpd2.evaluation import curves, tables
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.guarantee import redrawn
 from mpd2.methods.registry import NOT_DEPLOYABLE
-from mpd2.planning.floors import CONFIDENCE, SHIPPED_LEVELS, Choice, Floor, parse_floor, weights_for
+from mpd2.planning.floors import CONFIDENCE, SHIPPED_LEVELS, Choice, Floor, chance, parse_floor, weights_for
 from mpd2.study.claims import AI, OF_ROUTERS
 from mpd2.study.definition import PLUS_RUN, ROUTERS, Study
 from mpd2.study.experiments import FLOOR_KEPT
@@ -46,7 +45,7 @@ def outcome_at(study: Study, name: str, cases: Cohort, floor: Floor) -> tuple[Ou
     run, errors = load_run(folder), load_errors(folder)
     own = partial(load_predictions, folder, run)
     point, choice = choose_point(run, study.cohort.subset(split="val"), floor, errors, own=own)
-    policy = policy_at(run, cases, point, errors, own(cases))
+    policy = policy_at(run, cases, point, errors, own)
     continuations = continuations_at(run, cases, point)
     made = route(policy, cases, run.rule, continuations)
     return Outcome(contender.title, None, made, policy, run.rule, continuations), choice
@@ -113,15 +112,12 @@ def broken_promises(floor: Floor, right: Bools, ai: Bools, drawn: Bools) -> dict
 
 
 def _chances(floor: Floor, right: Bools, ai: Bools, drawn: Bools) -> Floats:
-    """As `floors.chance`, of every draw and weight at once, [R, W]."""
+    """`floors.chance` of every draw and weight at once, [R, W]."""
 
     def count(which: Bools) -> Ints:
         return np.asarray(drawn.astype(np.int64) @ which.T.astype(np.int64))
 
-    if floor.level is not None:
-        return np.asarray(stats.binom.sf(count(right) - 1, drawn.sum(-1)[:, None], floor.level))
-    gained, lost = count(right & ~ai), count(~right & ai)
-    return np.asarray(stats.binom.sf(gained - 1, gained + lost, 0.5))
+    return chance(floor, count(right), drawn.sum(-1)[:, None], count(right & ~ai), count(~right & ai))
 
 
 def _of_choice(choice: Choice) -> dict[str, Any]:

@@ -10,4 +10,5 @@ setup(
         "mpd2.studio": ["static/*"],
         "mpd2.bundle": [".streamlit/config.toml", "assets/*", "data/**/*", "pages/*.py"],
     },
+    exclude_package_data={"mpd2.bundle": ["data/*/build/**/*", "data/*/build/*"]},  # only needed on the way
 )

@@ -23,6 +23,7 @@ from weakref import WeakValueDictionary
 
 import pandas as pd
 import pyarrow as pa
+from pydantic import BaseModel
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
@@ -74,6 +75,16 @@ class Cache:
         with self._lock:
             self._entries.clear()
             self.size = 0
+
+    def drop_outdated(self) -> None:
+        """Evict every result one of whose files is another or gone."""
+        with self._lock:
+            entries = list(self._entries.items())
+        outdated = [key for key, entry in entries if not entry.is_valid()]
+        with self._lock:
+            for key in outdated:
+                entry = self._entries.pop(key, None)
+                self.size -= entry.size if entry else 0
 
     def values(self) -> list[Any]:
         """Every result held, the least recently used first."""
@@ -174,7 +185,7 @@ def _stamp(path: str) -> Stamp:
 
 
 def fingerprint(value: object) -> bytes:
-    """Equal for what reads the same: tables with their index, plain values, collections and dataclasses of these.
+    """Equal for what reads the same: tables with their index, plain values, records, collections, dataclasses.
 
     >>> fingerprint(["a", "b"]) == fingerprint(["b", "a"]), fingerprint({"a", "b"}) == fingerprint({"b", "a"})
     (False, True)
@@ -185,6 +196,8 @@ def fingerprint(value: object) -> bytes:
         return _digest([b"series", fingerprint(value.to_frame("values")), repr(value.name).encode()])
     if is_dataclass(value):
         return _digest([b"object", *(fingerprint(getattr(value, part.name)) for part in fields(value))])
+    if isinstance(value, BaseModel):
+        return _digest([type(value).__name__.encode(), value.model_dump_json().encode()])
     if value is None or isinstance(value, str | int | float):
         return _digest([type(value).__name__.encode(), str(value).encode()])
     if isinstance(value, Mapping):

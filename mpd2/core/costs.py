@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Costs:
-    """Costs of a missed glaucoma, a false alarm and each reader's reading, all in one unit.
+    """Costs of a missed positive, a false alarm and each reader's reading, all in one unit.
 
     Symbols: c_fn, c_fp, κ_1..κ_M. The AI's own decision has no fee (κ_0 = 0).
     """
@@ -26,7 +26,7 @@ class Costs:
     fees: tuple[float, ...]
 
     def __post_init__(self) -> None:
-        for name, value in (("missed glaucoma", self.false_negative), ("false alarm", self.false_positive)):
+        for name, value in (("miss", self.false_negative), ("false alarm", self.false_positive)):
             if not (np.isfinite(value) and value >= 0):
                 raise UserError(f"cost of a {name}: found {value}, expected a number of at least 0")
         for position, fee in enumerate(self.fees):
@@ -43,13 +43,13 @@ class Costs:
         alarmed = (truth == 0) & (label == 1)
         return self.false_negative * missed + self.false_positive * alarmed
 
-    def cheaper_label(self, glaucoma: Floats) -> Ints:
-        """The label whose error is expected to cost less given P(glaucoma), of any shape; glaucoma where both are even.
+    def cheaper_label(self, positive: Floats) -> Ints:
+        """The label whose error is expected to cost less given P(positive), of any shape; positive where both are even.
 
         >>> Costs(2.0, 1.5, ()).cheaper_label(np.array([0.4, 0.45])).tolist()
         [0, 1]
         """
-        return (self.false_negative * glaucoma >= self.false_positive * (1 - glaucoma)).astype(np.int64)
+        return (self.false_negative * positive >= self.false_positive * (1 - positive)).astype(np.int64)
 
     def of_actions(self, cohort: Cohort) -> Floats:
         """Clinical cost plus fee of every action, [N, 1 + M]; infinite where a reader is not available."""

@@ -21,6 +21,10 @@ class EmptyCohort(UserError):
     """A filter left no case."""
 
 
+class Interrupted(UserError):
+    """Work was ended from outside, which says nothing about what it worked on."""
+
+
 class Cancelled(Exception):
     """Long work was asked to stop before its end."""
 
@@ -34,6 +38,7 @@ class Problem:
     found: str
     expected: str
     also: tuple[int, ...] = ()  # further rows with the same problem
+    file: str = ""  # where it is, if not in the table itself
 
     def sentence(self, name: str) -> str:
         """The problem in words, for a table called `name`.
@@ -41,7 +46,7 @@ class Problem:
         >>> Problem(214, "y_true", "2", "0 or 1", (305, 611)).sentence("a.csv")
         'a.csv, row 214, column y_true: found 2, expected 0 or 1. 2 more rows have the same problem: 305, 611.'
         """
-        place = [name]
+        place = [self.file or name]
         place += [f"row {self.row}"] if self.row is not None else []
         place += [f"column {self.column}"] if self.column else []
         sentence = f"{', '.join(place)}: found {self.found}, expected {self.expected}."

@@ -19,6 +19,7 @@ _BUNDLE = Path(__file__).parents[1] / "bundle"
 INSTALLED = _BUNDLE.is_dir()
 """Whether this is an installed wheel, which brings its files along, and not a checkout."""
 ROOT = _BUNDLE if INSTALLED else Path(__file__).parents[2]
+FIRST_WORKSPACE = "glaucoma"  # the shipped one that opens first: its folder in data/, and its table
 """The folder that holds app.py, data, pages and assets."""
 
 

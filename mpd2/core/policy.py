@@ -111,7 +111,7 @@ class Continuations:
         return Continuations(self.kept[..., index], self.label[..., index, :], self.consulted[..., index, :, :])
 
     def together(self) -> Continuations:
-        """One ending for a population: the label of most members, glaucoma if they are even, and how one came to it."""
+        """One ending for a population: the label of most members, positive if they are even, and how one came to it."""
         kept, label = (_majority(part) for part in (self.kept, self.label))
         one = (self.label == label).argmax(0)  # [N, M] the first member that ends so
         return Continuations(kept, label, np.take_along_axis(self.consulted, one[None, ..., None], 0)[0])

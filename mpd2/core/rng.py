@@ -29,6 +29,7 @@ class Stream(IntEnum):
     SEARCH = 6
     BOOTSTRAP = 7
     ARRIVAL = 8
+    SPLIT = 9
 
 
 def stream(seed: int, purpose: Stream, epoch: int = 0) -> np.random.Generator:

@@ -30,6 +30,7 @@ FORMAT = 1
 CONFIG, WEIGHTS, PREDICTIONS, HISTORY, METRICS = (
     "config.json", "weights.safetensors", "predictions.parquet", "history.parquet", "metrics.json",
 )  # fmt: skip
+FILLS = "fills"  # the note of a run that says what it puts in place of an input that was not measured
 KEPT, CONSULTED = "kept", "consulted_"  # names of columns
 FILES = (WEIGHTS, PREDICTIONS, HISTORY, METRICS)  # all that the configuration vouches for
 ERRORS = "errors.safetensors"  # how often everybody errs, where a run keeps it

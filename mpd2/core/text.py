@@ -75,6 +75,15 @@ def count(n: int) -> str:
     return f"{n:,}"
 
 
+def numbered(n: int, one: str, many: str = "") -> str:
+    """So many of something; `many` is what several are called, where it is more than an s.
+
+    >>> numbered(1, "finding is", "findings are"), numbered(1234, "case"), numbered(0, "pathology", "pathologies")
+    ('1 finding is', '1,234 cases', '0 pathologies')
+    """
+    return f"{count(n)} {one if n == 1 else many or f'{one}s'}"
+
+
 def chance(probability: float) -> str:
     """A probability to two digits that never claims to be certain.
 
@@ -122,6 +131,15 @@ def verbatim(text: str) -> str:
     '\\\\!\\\\[x\\\\]\\\\(http\\\\://a.b\\\\)'
     """
     return re.sub(r"([\\`*_{}\[\]()#!|<>~:$])", r"\\\1", text)
+
+
+def plain_words(text: str) -> str:
+    """A name that somebody typed without what would be more than words on a page: no mark-up, no formula, no link.
+
+    >>> plain_words("![x](http://a.b) <b>Dr. Müller</b>  #2, 5 %"), plain_words("p_value")
+    ('! x (http a.b) b Dr. Müller /b #2, 5 %', 'p_value')
+    """
+    return " ".join(re.sub(r"://|www\.|[\x00-\x20\x7f<>\[\]`*{}\\|~$]", " ", text).split())
 
 
 def listed(words: Sequence[str]) -> str:

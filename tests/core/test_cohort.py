@@ -7,12 +7,12 @@ import dataclasses
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from strategies import cohorts
+from strategies import STATE, cohorts
 
-from mpd2.core.cohort import STATE, UNKNOWN, Cohort
+from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import EmptyCohort, UserError
 
-ALIGNED = ("ids", "source", "split", "state", "horizontal_cdr", "truth", "decisions", "available")
+ALIGNED = ("ids", "source", "split", "state", "cluster", "absent", "drawn", "truth", "decisions", "available")
 
 
 def test_every_array_is_read_only(small_cohort: Cohort) -> None:

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import cohorts
+from strategies import STATE, cohorts
 
-from mpd2.core.cohort import STATE, UNKNOWN, Cohort
+from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 
@@ -58,7 +58,7 @@ def test_another_number_of_fees_than_of_readers_is_refused(small_cohort):
 
 @pytest.mark.parametrize("bad", [-0.1, float("nan"), float("inf")])
 def test_a_cost_below_zero_or_without_end_is_refused_by_name(bad):
-    with pytest.raises(UserError, match=rf"^cost of a missed glaucoma: found {bad}, expected a number of at least 0$"):
+    with pytest.raises(UserError, match=rf"^cost of a miss: found {bad}, expected a number of at least 0$"):
         Costs(bad, 1.5, ())
     with pytest.raises(UserError, match=rf"^cost of a false alarm: found {bad}, expected"):
         Costs(2.0, bad, ())

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies import cohorts, made_up_manifest
+from strategies import STATE, cohorts, made_up_manifest
 
-from mpd2.core.cohort import STATE, UNKNOWN, Cohort
+from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import ErrorRates, cross_fitted, expected_costs, fit_errors, stratified_folds
 from mpd2.core.errors import EmptyCohort, UserError

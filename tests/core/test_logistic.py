@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
 
+from mpd2.core.error_rates.logistic import fit_logistic, predict_logistic, sigmoid
 from mpd2.core.errors import UserError
-from mpd2.core.logistic import fit_logistic, predict_logistic, sigmoid
 
 
 def random_problem(seed, cases=300, width=6, targets=4):

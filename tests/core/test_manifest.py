@@ -46,7 +46,7 @@ def test_a_manifest_gives_readers_in_order_with_their_fees_and_costs(tmp_path: P
         ("fee = 0.3", "fee = -0.3", "readers.0.fee: Input should be greater than or equal to 0"),
         ("fee = 0.3", "fee = nan", "readers.0.fee: Input should be a finite number"),
         ("fee = 0.3, ", "", "readers.0.fee: Field required"),
-        ('"ana"', '"ben"', "manifest: Value error, reader column given twice: ben"),
+        ('"ana"', '"ben"', "manifest: Value error, column given twice: ben"),
         ('readings = "real"', 'readings = "guessed"', "cohorts.0.readings: Input should be 'real', 'semi"),
         ("false_negative = 2.0", "false_negative = 0", "costs.false_negative: Input should be greater than 0"),
         ("title =", "heading =", "title: Field required\nclinic.toml, heading: Extra inputs are not permitted"),

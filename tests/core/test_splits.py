@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import cohorts
+from strategies import cohorts, made_up_manifest
 
+from mpd2.core.clusters.splits import leave_cohort_out, resplit
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
-from mpd2.core.splits import leave_cohort_out, resplit
 
 LUCK = st.integers(0, 1000)
 
@@ -78,3 +79,49 @@ def test_a_cohort_nobody_knows_cannot_be_new(benchmark: Cohort) -> None:
 def test_more_local_cases_than_there_are_cannot_be_known(benchmark: Cohort) -> None:
     with pytest.raises(UserError, match="local cases of origa: found 500, expected from 0 to 487"):
         leave_cohort_out(benchmark, "origa", 500, 0)
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 8), st.integers(0, 1), st.integers(0, 1)), min_size=4, max_size=40),
+    st.lists(st.sampled_from(("train", "val", "test")), min_size=9, max_size=9),
+    LUCK,
+    st.integers(0, 3),
+)
+def test_nobody_learns_from_other_rows_of_a_cluster_that_is_judged(
+    rows: list[tuple[int, int, int]], splits: list[str], number: int, local: int
+) -> None:
+    cohort = clustered(rows, splits)
+    for key in dict.fromkeys(cohort.sources.tolist()):
+        pool = int(((cohort.sources == key) & (cohort.split != "test")).sum())
+        dealt = leave_cohort_out(cohort, key, min(local, pool), number)
+        judged = dealt.split == "test"
+        assert not set(dealt.cluster[judged].tolist()) & set(dealt.cluster[~judged].tolist())
+        assert set(dealt.sources[judged].tolist()) <= {key}
+
+
+def test_a_cluster_divided_between_splits_cannot_be_left_out() -> None:
+    cohort = clustered([(0, 0, 1), (1, 1, 0), (1, 0, 0)], ["train", "test"])
+    divided = replace(cohort, split=np.array(["train", "train", "test"]))
+    assert len(leave_cohort_out(cohort, "north", 1, 0)) == 2
+    with pytest.raises(UserError, match="in another split than their"):
+        leave_cohort_out(divided, "north", 0, 0)
+
+
+def clustered(rows: list[tuple[int, int, int]], splits: list[str]) -> Cohort:
+    """Rows of (cluster, cohort, truth), each cluster in one of the splits."""
+    cluster, source, truth = np.array(rows).T
+    n, names = len(rows), made_up_manifest(1).layout.names
+    return Cohort(
+        manifest=made_up_manifest(1),
+        fingerprint="made up",
+        ids=np.array([f"case {i}" for i in range(n)]),
+        source=source,
+        split=np.array(splits)[cluster],
+        cluster=cluster,
+        state=np.zeros((n, len(names))),
+        absent=np.zeros((n, len(names)), bool),
+        drawn=np.zeros((n, 0)),
+        truth=truth,
+        decisions=truth[:, None],
+        available=np.ones((n, 1), bool),
+    )

@@ -17,12 +17,20 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from places import ROOT
-from strategies import cohorts, made_up_manifest
+from strategies import STATE, cohorts, made_up_manifest
 
-from mpd2.core.cohort import STATE, UNKNOWN, Cohort
+from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import Problem, TableError, UserError
 from mpd2.core.manifest import Manifest
-from mpd2.core.table_file import Purpose, load_cohort, problems_frame, read_cohort, write_template
+from mpd2.core.table_file import (
+    Purpose,
+    cohort_from_frame,
+    load_cohort,
+    problems_frame,
+    read_cohort,
+    table_bytes,
+    write_template,
+)
 
 MANIFEST = made_up_manifest(3)
 
@@ -69,7 +77,7 @@ def test_a_good_table_becomes_aligned_arrays() -> None:
     assert cohort.column("quality_risk").tolist() == [0.4, 0.9, 0.0, 1.0]
     assert cohort.column("vCDR").tolist() == [0.45, 0.70, 1.0, 0.20]
     assert cohort.column("aCDR").tolist() == [0.30, 0.55, 1.0, 0.10]
-    np.testing.assert_array_equal(cohort.horizontal_cdr, [0.40, 0.65, np.nan, 0.25])
+    np.testing.assert_array_equal(cohort.drawn[:, 0], [0.40, 0.65, np.nan, 0.25])
 
 
 def test_probability_and_uncertainty_are_the_softmax_of_the_logits_even_when_these_are_huge() -> None:
@@ -169,7 +177,7 @@ def test_a_header_that_shares_no_name_with_the_table_is_one_problem() -> None:
 @pytest.mark.parametrize("text", [TABLE.replace(",", ";"), TABLE.replace(",", ";").replace(".", ",")])
 def test_semicolons_are_read_with_points_or_with_decimal_commas(text: str) -> None:
     cohort, expected = read(text), read(TABLE)
-    for field in ("ids", "source", "split", "state", "horizontal_cdr", "truth", "decisions", "available"):
+    for field in ("ids", "source", "split", "state", "cluster", "absent", "drawn", "truth", "decisions", "available"):
         np.testing.assert_array_equal(getattr(cohort, field), getattr(expected, field))
 
 
@@ -339,7 +347,7 @@ def typed_parquet(cells: pd.DataFrame, path: Path) -> bytes:
 def test_parquet_reads_the_same_as_csv(tmp_path: Path) -> None:
     typed_parquet(grid(), tmp_path / "t.parquet")
     cohort, expected = load_cohort(tmp_path / "t.parquet", MANIFEST), read(TABLE)
-    for field in ("ids", "source", "split", "state", "horizontal_cdr", "truth", "decisions", "available"):
+    for field in ("ids", "source", "split", "state", "cluster", "absent", "drawn", "truth", "decisions", "available"):
         np.testing.assert_array_equal(getattr(cohort, field), getattr(expected, field))
 
 
@@ -518,3 +526,43 @@ def test_any_cohort_survives_being_written_and_read(cohort: Cohort) -> None:
 def test_importing_the_module_does_not_wait_for_pandera() -> None:
     probe = "import sys, mpd2.core.table_file; print('pandera' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", probe], cwd=ROOT, capture_output=True, text=True).stdout == "False\n"
+
+
+def test_a_data_frame_and_a_manifest_make_the_same_cases_as_their_file() -> None:
+    typed = grid().replace("", None)
+    typed["y_true"] = typed["y_true"].astype(int)
+    typed["vCDR"] = typed["vCDR"].astype(float)
+    cohort, expected = cohort_from_frame(typed, MANIFEST), read(TABLE)
+    for field in ("ids", "source", "split", "state", "cluster", "truth", "decisions", "available"):
+        np.testing.assert_array_equal(getattr(cohort, field), getattr(expected, field))
+
+
+def test_a_data_frame_of_text_has_the_fingerprint_of_its_file() -> None:
+    assert cohort_from_frame(grid(), MANIFEST).fingerprint == read(table_bytes(grid())).fingerprint
+
+
+def test_a_data_frame_is_checked_and_its_rows_counted_from_two() -> None:
+    cells = grid().set_index(pd.Index(["w", "x", "y", "z"]))
+    cells.loc["y", "y_true"] = "2"
+    with pytest.raises(TableError, match=r"^table, row 4, column y_true: found 2, expected 0 or 1\.$"):
+        cohort_from_frame(cells, MANIFEST)
+    with pytest.raises(TableError, match="a header and no rows"):
+        cohort_from_frame(cells.head(0), MANIFEST)
+
+
+def test_a_column_of_names_keeps_its_commas_whatever_it_is_called() -> None:
+    manifest = MANIFEST.but(row={"case": "Fall"}, groups={"column": "Patient", "word": "patient"})
+    cells = grid().rename(columns={"case_id": "Fall"}).assign(Patient=["1,5", "1.5", "2,5", "3,5"])
+    cells["Fall"] = ["7,5", "7.5", "8,5", "9,5"]
+    cohort = read(cells.to_csv(index=False, sep=";").replace("0.5", "0,5"), manifest=manifest)
+    assert cohort.ids.tolist() == ["7,5", "7.5", "8,5", "9,5"]
+    assert len(set(cohort.cluster.tolist())) == 4
+
+
+def test_a_problem_of_a_second_file_is_told_with_that_file() -> None:
+    problems = [Problem(3, "says", "2", "0 or 1", file="readings.csv"), Problem(4, "y_true", "2", "0 or 1")]
+    assert str(TableError("cases.csv", problems)).splitlines() == [
+        "readings.csv, row 3, column says: found 2, expected 0 or 1.",
+        "cases.csv, row 4, column y_true: found 2, expected 0 or 1.",
+    ]
+    assert problems_frame(problems)["file"].tolist() == ["readings.csv", ""]

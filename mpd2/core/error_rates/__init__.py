@@ -1,4 +1,4 @@
-"""How likely the AI and every reader are to miss a glaucoma or raise a false alarm, given what is known of a case."""
+"""How likely the AI and every reader are to miss a positive or raise a false alarm, given what is known of a case."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ from typing import NamedTuple
 import numpy as np
 
 from mpd2.core.arrays import Bools, Floats, Ints
+from mpd2.core.clusters import clusters_of
 from mpd2.core.cohort import UNKNOWN, Cohort, learning_split
 from mpd2.core.costs import Costs
+from mpd2.core.error_rates.logistic import fit_logistic, predict_logistic
 from mpd2.core.errors import EmptyCohort, UserError
-from mpd2.core.logistic import fit_logistic, predict_logistic
 
 REACH = 2.0  # standard deviations at which an input levels off, so that no quadratic runs away out of range
 PENALTY = 30.0
+MOST_CROSSED = 12  # variables of which all products are features
 IMAGINED = 5.0  # readings with the average reader's errors that every reader is credited with, spread over all cases
 
 
@@ -29,56 +31,56 @@ class ErrorRates(NamedTuple):
 class Expectations:
     """What the model that decides N cases expects of them before anybody is asked.
 
-    Whatever is said of a case (how likely glaucoma is, who errs, what asking saves) comes from one of these, so that
+    Whatever is said of a case (how likely it is positive, who errs, what asking saves) comes from one of these, so that
     no page tells the story of another model than the one that decided.
     """
 
-    glaucoma: Floats  # [N] P(glaucoma | state)
+    positive: Floats  # [N] P(positive | state)
     wrong: Floats  # [N, 1 + M] probability that the AI's own answer, and each reader's, is wrong
-    says: Floats  # [N, 1 + M] probability that it is glaucoma; the AI's is known, 0 or 1
+    says: Floats  # [N, 1 + M] probability that it is positive; the AI's is known, 0 or 1
     cost: Floats  # [N, 1 + M] errors and fees if the case is kept, and if each reader is asked first; ∞ if unavailable
 
     def rows(self, index: np.ndarray) -> Expectations:
         """Those of the cases at `index`, positions or a boolean mask."""
-        return Expectations(self.glaucoma[index], self.wrong[index], self.says[index], self.cost[index])
+        return Expectations(self.positive[index], self.wrong[index], self.says[index], self.cost[index])
 
     def after(self, answer: int) -> Floats:
-        """P(glaucoma) once the AI's own answer, or each reader's, is known to be 0 or 1, [N, 1 + M]; else NaN.
+        """P(positive) once the AI's own answer, or each reader's, is known to be 0 or 1, [N, 1 + M]; else NaN.
 
-        Of the two joint errors, wrong = missed + alarmed and says = glaucoma − missed + alarmed.
+        Of the two joint errors, wrong = missed + alarmed and says = positive − missed + alarmed.
         """
-        missed = (self.wrong + self.glaucoma[:, None] - self.says) / 2
-        sick, all_such = (missed, 1 - self.says) if answer == 0 else (self.glaucoma[:, None] - missed, self.says)
+        missed = (self.wrong + self.positive[:, None] - self.says) / 2
+        sick, all_such = (missed, 1 - self.says) if answer == 0 else (self.positive[:, None] - missed, self.says)
         return np.divide(sick, all_such, out=np.full(sick.shape, np.nan), where=all_such > 0)
 
 
 @dataclass(frozen=True, eq=False)
 class ErrorModel:
-    """P(glaucoma | state) and every reader's error rates given the truth: logistic in a quadratic of the state."""
+    """P(positive | state) and every reader's error rates given the truth: logistic in a quadratic of the state."""
 
-    means: Floats  # [8] of the training states
-    scales: Floats  # [8]
-    coefficients: Floats  # [1 + 2 M, P + 1] glaucoma; each reader's misses; each reader's false alarms
+    means: Floats  # [S] of the training states
+    scales: Floats  # [S]
+    coefficients: Floats  # [1 + 2 M, P + 1] positive; each reader's misses; each reader's false alarms
 
     def check(self) -> None:
         """Refuse arrays that no fit can have made."""
         variables = self.means.shape[-1] if self.means.ndim else 0
-        features = variables + variables * (variables + 1) // 2  # P: the state, its squares and products
+        features = _feature_count(variables)
         shaped = self.means.shape == self.scales.shape == (variables,) and self.coefficients.ndim == 2
         finite = all(np.isfinite(part).all() for part in (self.means, self.scales, self.coefficients))
         if not (shaped and self.coefficients.shape[1] == features + 1 and finite and (self.scales > 0).all()):
             raise UserError("error model: found arrays that do not fit together; make the run anew")
 
-    def predict(self, cohort: Cohort, glaucoma: Floats | None = None) -> ErrorRates:
+    def predict(self, cohort: Cohort, positive: Floats | None = None) -> ErrorRates:
         """The error probabilities of every action, whether or not a reader is available.
 
-        Under another model's P(`glaucoma` | state), [N], if given; how readers err given the truth stays the same.
+        Under another model's P(`positive` | state), [N], if given; how readers err given the truth stays the same.
         """
         if len(self.coefficients) != 1 + 2 * cohort.readers:
             raise UserError(f"error model: made for {len(self.coefficients) // 2} readers, given {cohort.readers}")
         rates = predict_logistic(self.coefficients, _features(cohort, self.means, self.scales))
-        if glaucoma is not None:
-            rates[:, 0] = glaucoma
+        if positive is not None:
+            rates[:, 0] = positive
         return _joint(rates, cohort)
 
 
@@ -105,14 +107,14 @@ def cross_fitted(cohort: Cohort, folds: int = 5, seed: int = 0, penalty: float =
 
 
 def stratified_folds(cohort: Cohort, folds: int, seed: int) -> Ints:
-    """A fold for every case, [N]: shuffled, then dealt out within each cohort and truth."""
+    """A fold for every case, [N]: clusters are shuffled, then dealt out within each cohort and truth."""
     if folds < 2:
         raise UserError(f"folds: found {folds}, expected at least 2")
-    shuffled = np.random.default_rng(seed).random(len(cohort))
-    order = np.lexsort((shuffled, cohort.truth, cohort.source))
-    fold = np.empty(len(cohort), np.int64)
-    fold[order] = np.arange(len(cohort)) % folds
-    return fold
+    clusters = clusters_of(cohort)
+    shuffled = np.random.default_rng(seed).random(len(clusters))
+    fold = np.empty(len(clusters), np.int64)
+    fold[np.lexsort((shuffled, clusters.kind))] = np.arange(len(clusters)) % folds
+    return fold[clusters.of]
 
 
 def expected_costs(errors: ErrorRates, costs: Costs) -> Floats:
@@ -124,10 +126,10 @@ def expected_costs(errors: ErrorRates, costs: Costs) -> Floats:
 def expectations(errors: ErrorRates, cohort: Cohort, costs: Costs) -> Expectations:
     """What error rates say of the cases they are of: whoever is asked has the last word."""
     wrong = errors.missed + errors.alarmed
-    glaucoma = np.where(cohort.ai_label == 1, 1 - wrong[:, 0], wrong[:, 0])  # the AI misses it or raises an alarm
+    positive = np.where(cohort.ai_label == 1, 1 - wrong[:, 0], wrong[:, 0])  # the AI misses it or raises an alarm
     possible = np.column_stack([np.ones(len(cohort), bool), cohort.available])
-    says = glaucoma[:, None] - errors.missed + errors.alarmed
-    return Expectations(glaucoma, wrong, says, np.where(possible, expected_costs(errors, costs), np.inf))
+    says = positive[:, None] - errors.missed + errors.alarmed
+    return Expectations(positive, wrong, says, np.where(possible, expected_costs(errors, costs), np.inf))
 
 
 def levelled(values: Floats, means: Floats, scales: Floats) -> Floats:
@@ -143,21 +145,32 @@ def _moments(cohort: Cohort) -> tuple[Floats, Floats]:
 
 
 def _features(cohort: Cohort, means: Floats, scales: Floats) -> Floats:
-    """The squashed standardised state, its squares and its products, [N, P]."""
+    """The squashed standardised state, its squares and products, [N, P]."""
     state = levelled(cohort.state, means, scales)
-    left, right = np.triu_indices(state.shape[1])
+    left, right = _pairs(state.shape[1])
     return np.column_stack([state, state[:, left] * state[:, right]])
+
+
+def _pairs(variables: int) -> tuple[Ints, Ints]:
+    """The pairs whose products are features: all, or of many variables each with itself, for all would be too many."""
+    every = np.arange(variables)
+    return np.triu_indices(variables) if variables <= MOST_CROSSED else (every, every)
+
+
+def _feature_count(variables: int) -> int:
+    """P: the state, its squares and products."""
+    return variables + len(_pairs(variables)[0])
 
 
 def _fit(cohort: Cohort, features: Floats, seen: Bools, penalty: float) -> Floats:
     """Coefficients of F sets of models, [F, T, P + 1] with T = 1 + 2 M; set f learns from the cases `seen[:, f]`."""
-    sick, healthy = (cohort.truth == 1)[:, None], (cohort.truth == 0)[:, None]
+    sick, well = (cohort.truth == 1)[:, None], (cohort.truth == 0)[:, None]
     spoken = cohort.available & (cohort.decisions != UNKNOWN)
     targets = np.column_stack([sick, cohort.decisions == 0, cohort.decisions == 1])[:, None, :]  # [N, 1, T]
-    counted = np.column_stack([sick | healthy, spoken & sick, spoken & healthy])[:, None, :] & seen[:, :, None]
+    counted = np.column_stack([sick | well, spoken & sick, spoken & well])[:, None, :] & seen[:, :, None]
     positives = counted & targets  # [N, F, T]
 
-    kind = np.repeat([0, 1, 2], [1, cohort.readers, cohort.readers])  # glaucoma, a miss, a false alarm
+    kind = np.repeat([0, 1, 2], [1, cohort.readers, cohort.readers])  # positive, a miss, a false alarm
     alike = (kind[:, None] == kind).astype(float)  # [T, T]
     average = (positives.sum(0) @ alike + 0.5) / (counted.sum(0) @ alike + 1)  # [F, T]
     weights = counted + IMAGINED / len(cohort)
@@ -169,14 +182,14 @@ def _fit(cohort: Cohort, features: Floats, seen: Bools, penalty: float) -> Float
 
 
 def _joint(rates: Floats, cohort: Cohort) -> ErrorRates:
-    """From P(glaucoma) and error rates given the truth, [N, 1 + 2 M], to joint probabilities.
+    """From P(positive) and error rates given the truth, [N, 1 + 2 M], to joint probabilities.
 
     What the AI says is known from the state, so that in any one case it can make only one of the two errors.
     """
-    glaucoma = rates[:, :1]
+    positive = rates[:, :1]
     missing, alarming = np.split(rates[:, 1:], 2, axis=1)
     alarm = cohort.ai_label[:, None]
     return ErrorRates(
-        missed=glaucoma * np.column_stack([1 - alarm, missing]),
-        alarmed=(1 - glaucoma) * np.column_stack([alarm, alarming]),
+        missed=positive * np.column_stack([1 - alarm, missing]),
+        alarmed=(1 - positive) * np.column_stack([alarm, alarming]),
     )

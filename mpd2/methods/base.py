@@ -16,11 +16,12 @@ from mpd2.core.costs import Costs, OperatingPoint
 from mpd2.core.error_rates import Expectations
 from mpd2.core.policy import Continuations, Decisions, Policy
 from mpd2.core.runs import Run
+from mpd2.core.state import StateLayout
 
 COHORT = "cohort"  # an input besides those of the state
 
-Ground = Literal["sending", "glaucoma", "asking"]
-"""What a decision rests on: the log-odds of sending, the log-odds of glaucoma, what asking is expected to save."""
+Ground = Literal["sending", "positive", "asking"]
+"""What a decision rests on: the log-odds of sending, the log-odds of positive, what asking is expected to save."""
 
 
 class Method(Protocol):
@@ -83,7 +84,7 @@ class DecidesAnew(Protocol):
 
 @runtime_checkable
 class ExpectsCosts(Protocol):
-    """A method whose own model says how likely glaucoma is, who errs and what asking is expected to cost."""
+    """A method whose own model says how likely a case is positive, who errs and what asking is expected to cost."""
 
     def expectations(self, run: Run, cohort: Cohort, costs: Costs) -> Expectations:
         """What is expected of every case, all members together."""
@@ -91,10 +92,10 @@ class ExpectsCosts(Protocol):
 
 @runtime_checkable
 class HasPosterior(Protocol):
-    """A method with a P(glaucoma) of its own, by which it labels what it keeps."""
+    """A method with a P(positive) of its own, by which it labels what it keeps."""
 
-    def glaucoma(self, run: Run, cohort: Cohort) -> Floats:
-        """P(glaucoma | state) by every member, [E, N]."""
+    def positive(self, run: Run, cohort: Cohort) -> Floats:
+        """P(positive | state) by every member, [E, N]."""
 
 
 @runtime_checkable
@@ -102,15 +103,22 @@ class ModelsReaders(Protocol):
     """A method with a model of what each reader says."""
 
     def answers(self, run: Run, cohort: Cohort) -> Floats:
-        """P(each reader says glaucoma | truth 0, 1) by all members together, [N, M, 2]."""
+        """P(each reader says positive | truth 0, 1) by all members together, [N, M, 2]."""
+
+
+@runtime_checkable
+class NeedsInputs(Protocol):
+    """A method that not every table can be given to."""
+
+    def applies(self, layout: StateLayout) -> bool:
+        """Whether a case has what it looks at."""
 
 
 @runtime_checkable
 class SeesInputs(Protocol):
     """A method that does not do the same with every case, and is quick to ask about thousands of changed ones."""
 
-    @property
-    def inputs(self) -> tuple[str, ...]:
+    def inputs(self, layout: StateLayout) -> tuple[str, ...]:
         """What it looks at: names of the state, and COHORT where it matters which cohort a case is of."""
 
 

@@ -61,7 +61,7 @@ class Hemmer(Learned):
 
 
 def team(outputs: Tensor, votes: Tensor, possible: Tensor) -> Tensor:
-    """The team's distribution over the classes, [E, B, 2]; a vote is the chance of glaucoma an action gives."""
+    """The team's distribution over the classes, [E, B, 2]; a vote is the chance of a positive an action gives."""
     import torch  # here, as naming the method does not need it
 
     weights = outputs.masked_fill(~possible, -np.inf).softmax(-1)  # w, [E, B, 1 + M]

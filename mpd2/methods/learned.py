@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from mpd2.core.arrays import Floats
-from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.policy import Policy
 from mpd2.core.runs import Run
+from mpd2.core.state import StateLayout
 from mpd2.methods.common import CERTAIN, heard, learning_splits, member_settings, per_member
 
 if TYPE_CHECKING:
@@ -45,7 +46,6 @@ class Learned(ABC):
     cost_aware: bool = True
     net: Net = Net()
 
-    inputs: ClassVar[tuple[str, ...]] = STATE
     family: ClassVar[str]
     title: ClassVar[str]
 
@@ -58,6 +58,10 @@ class Learned(ABC):
     def name(self) -> str:
         """Name as shown."""
         return self.title if self.cost_aware else f"{self.title}, plain"
+
+    def inputs(self, layout: StateLayout) -> tuple[str, ...]:
+        """The whole state."""
+        return layout.names
 
     @abstractmethod
     def outputs(self, readers: int) -> int:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
 
-from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.policy import Policy
 from mpd2.core.runs import Run
+from mpd2.core.state import StateLayout
 from mpd2.training.config import PAPER, Config
 
 
@@ -18,9 +18,12 @@ class Mpd2:
     """The dual-head router with one configuration, whatever the seed."""
 
     config: Config = PAPER
-    inputs: ClassVar[tuple[str, ...]] = STATE
     key: str = "mpd2"
     name: str = "MPD²"
+
+    def inputs(self, layout: StateLayout) -> tuple[str, ...]:
+        """The whole state."""
+        return layout.names
 
     def fit(self, cohort: Cohort, costs: Costs, seeds: Sequence[int]) -> Run:
         """Train one router a seed, together."""

@@ -11,7 +11,7 @@ import numpy as np
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.logistic import sigmoid
+from mpd2.core.error_rates.logistic import sigmoid
 from mpd2.methods.common import SHARPNESS
 from mpd2.methods.learned import Learned
 

@@ -12,8 +12,9 @@ from mpd2.core.costs import Costs
 from mpd2.core.error_rates import ErrorModel, Expectations, expectations
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Continuations, Decisions, Policy, route
-from mpd2.core.runs import Run
-from mpd2.methods.base import ExpectsCosts, HasPosterior, Method, Relabels
+from mpd2.core.runs import FILLS, Run
+from mpd2.core.state import StateLayout
+from mpd2.methods.base import ExpectsCosts, HasPosterior, Method, NeedsInputs, Relabels
 from mpd2.methods.hemmer import Hemmer
 from mpd2.methods.keswani import Keswani
 from mpd2.methods.mao import Mao
@@ -43,7 +44,7 @@ _ALL: tuple[Method, ...] = (
     BestReader(),
     RandomReader(),
     Threshold("uncertainty", "Uncertainty threshold", ("uncertainty",)),
-    Threshold("quality-ood", "Quality and OOD threshold", ("quality_risk", "vim_risk_z")),
+    Threshold("quality-ood", "Quality and OOD threshold", ("quality", "distance")),
     AlwaysDefer(),
     Oracle(),
 )
@@ -56,13 +57,13 @@ NOT_DEPLOYABLE = frozenset({Oracle.key})
 
 def policy_of(run: Run, cohort: Cohort) -> Policy:
     """The policy of every member of a run for the cases of `cohort`, [E, N]."""
-    return method_of(run, cohort).policy(run, cohort).rounded()
+    return method_of(run, cohort).policy(run, _filled(run, cohort)).rounded()
 
 
 def continuations_of(run: Run, cohort: Cohort) -> Continuations | None:
     """How every case ends under every member, [E, N]; none where whoever is asked has the last word."""
     method = method_of(run, cohort)
-    return method.continuations(run, cohort) if isinstance(method, Relabels) else None
+    return method.continuations(run, _filled(run, cohort)) if isinstance(method, Relabels) else None
 
 
 def decisions_of(run: Run, cohort: Cohort) -> Decisions:
@@ -73,17 +74,28 @@ def decisions_of(run: Run, cohort: Cohort) -> Decisions:
 def expectations_of(run: Run, cohort: Cohort, costs: Costs, errors: ErrorModel | None) -> Expectations | None:
     """What is expected of every case by the model that decides it: the method's own, else the run's error rates.
 
-    Where a method knows how likely glaucoma is but has no model of readers, how these err is from the error rates.
+    Where a method knows how likely positive is but has no model of readers, how these err is from the error rates.
     None where these are needed and the run keeps none.
     """
-    method = method_of(run, cohort)
+    method, cohort = method_of(run, cohort), _filled(run, cohort)
     if isinstance(method, ExpectsCosts):
         return method.expectations(run, cohort, costs)
     if errors is None:
         return None
     if isinstance(method, HasPosterior):
-        return _by_posterior(method.glaucoma(run, cohort).mean(0), errors, cohort, costs)
+        return _by_posterior(method.positive(run, cohort).mean(0), errors, cohort, costs)
     return expectations(errors.predict(cohort), cohort, costs)
+
+
+def applicable(layout: StateLayout) -> list[str]:
+    """The keys of the methods that a table with this state can be given to."""
+    return [key for key, method in METHODS.items() if not isinstance(method, NeedsInputs) or method.applies(layout)]
+
+
+def _filled(run: Run, cohort: Cohort) -> Cohort:
+    """The cases with what the run puts in place of an input that was not measured."""
+    fills = run.notes.get(FILLS)
+    return cohort if fills is None else cohort.filled_with(fills)
 
 
 def method_of(run: Run, cohort: Cohort | None = None) -> Method:
@@ -95,8 +107,8 @@ def method_of(run: Run, cohort: Cohort | None = None) -> Method:
     return METHODS[run.method]
 
 
-def _by_posterior(glaucoma: Floats, errors: ErrorModel, cohort: Cohort, costs: Costs) -> Expectations:
-    """What is expected where glaucoma has these probabilities, [N]: a kept case has the cheaper error's label."""
-    expected = expectations(errors.predict(cohort, glaucoma), cohort, costs)
-    kept = np.minimum(costs.false_negative * glaucoma, costs.false_positive * (1 - glaucoma))
+def _by_posterior(positive: Floats, errors: ErrorModel, cohort: Cohort, costs: Costs) -> Expectations:
+    """What is expected where positive has these probabilities, [N]: a kept case has the cheaper error's label."""
+    expected = expectations(errors.predict(cohort, positive), cohort, costs)
+    kept = np.minimum(costs.false_negative * positive, costs.false_positive * (1 - positive))
     return replace(expected, cost=np.column_stack([kept, expected.cost[:, 1:]]))

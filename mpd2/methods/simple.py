@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Policy
 from mpd2.core.runs import Run
+from mpd2.core.state import UNCERTAINTY, StateLayout
 from mpd2.methods.common import CERTAIN, SHARPNESS, asks_nobody, heard, learning_splits, member_settings, per_member
 
 LEVELS = np.linspace(0, 1, 41)  # quantiles of a signal on val that are tried as its threshold
@@ -94,21 +96,30 @@ class AlwaysDefer:
         return _policy(run, cohort, ai=-CERTAIN, readers=preference(run.arrays["reading_cost"][0], cohort.available))
 
 
+Signal = Literal["uncertainty", "quality", "distance"]
+
+
 @dataclass(frozen=True)
 class Threshold:
     """Defers where any of its signals is above its threshold, to the reader that `AlwaysDefer` would ask."""
 
     key: str
     name: str
-    signals: tuple[str, ...]  # state variables
+    signals: tuple[Signal, ...]  # kinds of state variables, the first of each
 
-    @property
-    def inputs(self) -> tuple[str, ...]:
+    def inputs(self, layout: StateLayout) -> tuple[str, ...]:
         """Its signals."""
-        return self.signals
+        of = {"uncertainty": (UNCERTAINTY,), "quality": layout.qualities, "distance": layout.distances}
+        return tuple(name for signal in self.signals for name in of[signal][:1])
+
+    def applies(self, layout: StateLayout) -> bool:
+        """Whether there is any of its signals."""
+        return bool(self.inputs(layout))
 
     def fit(self, cohort: Cohort, costs: Costs, seeds: Sequence[int]) -> Run:
         """Rank the readers on train and choose the thresholds, all together, for the least cost on val."""
+        if not self.applies(cohort.layout):
+            raise UserError(f"{self.name}: needs an input that tells {' or '.join(self.signals)}; the table has none")
         train, val = learning_splits(cohort)
         reading_cost = reading_costs(train, costs)
         actions = costs.of_actions(val)
@@ -138,7 +149,7 @@ class Threshold:
         return _policy(run, cohort, readers=excess + preference(reading_cost, cohort.available))
 
     def _signals(self, cohort: Cohort) -> Floats:
-        return np.column_stack([cohort.column(signal) for signal in self.signals])
+        return np.column_stack([cohort.column(name) for name in self.inputs(cohort.layout)])
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.logistic import sigmoid
+from mpd2.core.error_rates.logistic import sigmoid
 from mpd2.methods.common import SHARPNESS
 from mpd2.methods.learned import Learned
 
@@ -40,13 +40,13 @@ class Verma(Learned):
         return one_vs_all_loss
 
     def scores(self, outputs: Floats, arrays: Mapping[str, np.ndarray], costs: Costs, cohort: Cohort) -> Floats:
-        """Plain: the logits. Cost-aware: what to expect if an error is a miss as often as the AI sees glaucoma."""
+        """Plain: the logits. Cost-aware: what to expect if an error is a miss as often as the AI sees a positive."""
         ai = np.where(cohort.ai_label == 1, outputs[..., 1], outputs[..., 0])  # [E, N]
         logits = np.concatenate([ai[..., None], outputs[..., CLASSES:]], axis=-1)  # [E, N, 1 + M]
         if not self.cost_aware:
             return logits
-        glaucoma = cohort.ai_probability[:, None]
-        stakes = costs.false_negative * glaucoma + costs.false_positive * (1 - glaucoma)  # [N, 1]
+        positive = cohort.ai_probability[:, None]
+        stakes = costs.false_negative * positive + costs.false_positive * (1 - positive)  # [N, 1]
         return -SHARPNESS * (sigmoid(-logits) * stakes + np.array([0.0, *costs.fees]))
 
 

@@ -17,7 +17,7 @@ from mpd2.core.policy import Policy, choose
 from mpd2.training import losses
 from mpd2.training.config import Config
 from mpd2.training.inputs import TrainingInputs
-from mpd2.training.network import BLOCKS, Noise, SoftPolicy, Weights, soft_policy
+from mpd2.training.network import Noise, SoftPolicy, Weights, soft_policy
 
 STEP_TERMS = 6
 
@@ -80,7 +80,7 @@ class Crew:
         steps = -(-len(inputs.train) // configs[0].training.batch_size)
         self.bounds = np.linspace(0, len(inputs.train), steps + 1).round().astype(int).tolist()  # even batches
         readers = inputs.train.available.shape[1]
-        self.weights = Weights(state.current[self.rows], network.width, readers)
+        self.weights = Weights(state.current[self.rows], network.width, readers, inputs.encoders)
         self.gradient = torch.zeros_like(self.weights.flat)
         self.leaves = {name: view.detach().requires_grad_() for name, view in self.weights.items()}
         self.first, self.second = state.first_moment[self.rows], state.second_moment[self.rows]
@@ -151,7 +151,7 @@ class Crew:
         """Every array of an epoch in each member's order, [A, N, ...]."""
         train = self.inputs.train
         seeds, epoch, cases = [c.seed for c in self.configs], self.state.epoch, len(train)
-        readers, units = train.available.shape[1], len(BLOCKS) * self.weights.width
+        readers, units = train.available.shape[1], len(self.inputs.encoders.blocks) * self.weights.width
         order = torch.as_tensor(rng.orders(seeds, epoch, cases), device=train.state.device)
         gates = torch.as_tensor(rng.gate_noise(seeds, epoch, cases, readers)).to(train.state)
         keeps = torch.as_tensor(rng.dropout_keeps(seeds, epoch, cases, units, self.dropout)).to(train.state.device)
@@ -163,8 +163,9 @@ class Crew:
     ) -> Tensor:
         """One optimiser step of every member; the terms of its loss, [A, STEP_TERMS]."""
         with self.turn:
-            noise = Noise.of(gates, keeps, self.dropout)
-            policy = soft_policy(self.leaves, self.inputs.normaliser, state, available, self.floor, noise)
+            noise = Noise.of(gates, keeps, self.dropout, self.inputs.encoders)
+            scales, encoders = self.inputs.normaliser, self.inputs.encoders
+            policy = soft_policy(self.leaves, scales, encoders, state, available, self.floor, noise)
             routing = losses.routing_cost(policy, cost)
             gsdp = losses.gsdp(policy, group, self.prior, self.detach)
             rank = losses.rank_js(policy, self.profile, self.margin, self.detach)
@@ -182,6 +183,7 @@ class Crew:
         return soft_policy(
             self.weights,
             self.inputs.normaliser,
+            self.inputs.encoders,
             val.state.expand(members, -1, -1),
             val.available.expand(members, -1, -1),
             self.floor,

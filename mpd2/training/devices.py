@@ -52,3 +52,20 @@ def threads_for(members: int) -> Iterator[int]:
         yield max(1, min(before, os.cpu_count() or 1, members // ENOUGH_WORK))
     finally:
         torch.set_num_threads(before)
+
+
+@contextmanager
+def every_core(variable: str) -> Iterator[None]:
+    """All cores for the length of the block, for work that takes many minutes; `variable` tells processes the same."""
+    import torch
+
+    cores, threads, told = os.cpu_count() or 1, torch.get_num_threads(), os.environ.get(variable)
+    os.environ[variable] = str(cores)
+    torch.set_num_threads(cores)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+        os.environ.pop(variable)
+        if told is not None:
+            os.environ[variable] = told

@@ -87,7 +87,7 @@ MORE: Mapping[str, Sequence[Field]] = {
 DECAY = Field("objective__rank_decay", "Rank-JS decay", 0.0, 1.0)
 
 NAMES = {s.path: s.label for s in (*SIMPLE, DECAY, *(s for group in MORE.values() for s in group))} | {
-    "cost_false_negative": "Cost of a missed glaucoma",
+    "cost_false_negative": "Cost of a miss",
     "cost_false_positive": "Cost of a false alarm",
 }
 """Every setting's name as shown."""

@@ -12,11 +12,14 @@ from scipy.spatial.distance import cdist, pdist, squareform
 from mpd2.core.arrays import Bools, Floats, Ints, frozen
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import EmptyCohort
+from mpd2.core.state import PROBABILITY, UNCERTAINTY
 
 FAMILY_CUT = 0.40  # share of readers two masks of one family may differ in, on average
 SMALLEST_FAMILY = 10  # cases
 MOST_MASKS = 2000  # the cost of linking them grows with their square; a rarer one follows the most similar
+MOST_DISTANCES = 2**24  # between masks, held at once
 MOST_CLUSTERS = 12
+MOST_ROWS = 10_000  # of a family that are clustered: of more, so many at random, which tell the same
 SMALLEST_CLUSTER = 20  # cases
 SMALLEST_SHARE = 0.05  # of a family's cases
 SILHOUETTE_SAMPLE = 2000  # its cost grows with the square of the cases
@@ -40,7 +43,7 @@ class Groups:
     def families(self, cohort: Cohort) -> Ints:
         """The family of the most similar mask, [N]; between equally similar ones, of the most frequent."""
         masks, which = distinct_masks(cohort.available)
-        return self.mask_family[cdist(masks, self.masks, "hamming").argmin(-1)][which]
+        return self.mask_family[_nearest(masks, self.masks)][which]
 
     def assign(self, cohort: Cohort) -> Ints:
         """The group of any case, [N]: the nearest centroid inside its family."""
@@ -82,9 +85,18 @@ def support_families(available: Bools) -> Ints:
     linked = masks[:MOST_MASKS]
     distance = pdist(linked, "hamming")
     family = fcluster(linkage(distance, "average"), FAMILY_CUT, "distance").astype(np.int64) - 1  # [U]
-    which = cdist(masks, linked, "hamming").argmin(-1)[which]
+    which = _nearest(masks, linked)[which]
     family = _without_small(family, np.bincount(family[which]), squareform(distance))
     return _numbered_by_size(family[which])
+
+
+def _nearest(masks: Bools, among: Bools) -> Ints:
+    """The most similar of some masks for each, [V, M] and [U, M] to [V]; a few at a time, for all may be too many."""
+    size = max(1, MOST_DISTANCES // max(len(among), 1))
+    parts = [
+        cdist(masks[start : start + size], among, "hamming").argmin(-1) for start in range(0, max(len(masks), 1), size)
+    ]
+    return np.concatenate(parts)
 
 
 def distinct_masks(available: Bools) -> tuple[Bools, Ints]:
@@ -99,20 +111,23 @@ def distinct_masks(available: Bools) -> tuple[Bools, Ints]:
 
 
 def representation(cohort: Cohort) -> Floats:
-    """What clusters are made of, [N, R].
+    """What clusters are made of, [N, R]: the AI's log-odds and uncertainty, risks, structure and the rest.
 
-    The out-of-distribution score is not in it: fitted on some of the training cases themselves, inside one cohort
-    it does little but tell those from all later ones, so no later case would find its like.
+    A distance from the AI's training cases is not in it: fitted on some of the training cases themselves, inside one
+    cohort it does little but tell those from all later ones, so no later case would find its like.
     """
-    margin = cohort.column("logit_1") - cohort.column("logit_0")
-    return np.column_stack([margin, *(cohort.column(name) for name in ("uncertainty", "quality_risk", "vCDR", "aCDR"))])
+    layout = cohort.layout
+    told = (*layout.scores, *layout.distances, PROBABILITY, UNCERTAINTY)
+    rest = [name for name in layout.names if name not in told]
+    return np.column_stack([cohort.ai_log_odds, *(cohort.column(name) for name in (UNCERTAINTY, *rest))])
 
 
 def cluster_centroids(rows: Floats) -> Floats:
     """Centroids of the best K-means split of one family, largest cluster first, [n, R] to [K, R].
 
     The best has the largest silhouette × log2 K, which is 0 for the family in one piece. The same rows are split once:
-    trainings of the same table follow each other, and this is most of what comes before their first step.
+    trainings of the same table follow each other, and this is most of what comes before their first step. Of a family
+    of more than MOST_ROWS a sample is split.
     """
     return _cluster_centroids(rows.tobytes(), rows.shape[1])
 
@@ -120,6 +135,8 @@ def cluster_centroids(rows: Floats) -> Floats:
 @lru_cache(maxsize=64)
 def _cluster_centroids(content: bytes, width: int) -> Floats:
     rows = np.frombuffer(content).reshape(-1, width)
+    if len(rows) > MOST_ROWS:
+        rows = rows[np.sort(np.random.default_rng(SEED).choice(len(rows), MOST_ROWS, replace=False))]
     smallest = max(SMALLEST_CLUSTER, SMALLEST_SHARE * len(rows))
     most = min(MOST_CLUSTERS, int(len(rows) / smallest), len(np.unique(rows, axis=0)))
     best, centroids = 0.0, rows.mean(0, keepdims=True)

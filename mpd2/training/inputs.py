@@ -17,7 +17,7 @@ from mpd2.core.error_rates import ErrorRates, cross_fitted, expected_costs, fit_
 from mpd2.training.anatomy import fit_anatomy
 from mpd2.training.config import Config
 from mpd2.training.groups import Groups, fit_groups
-from mpd2.training.network import Normaliser
+from mpd2.training.network import Encoders, Normaliser
 from mpd2.training.prior import geometric_profile, group_prior
 
 CONSTANT = 1e-9  # a spread up to this is rounding; to divide by it would blow up any later case
@@ -27,7 +27,7 @@ CONSTANT = 1e-9  # a spread up to this is rounding; to divide by it would blow u
 class Examples:
     """N cases as tensors; costs differ from member to member."""
 
-    state: Tensor  # [N, 8]
+    state: Tensor  # [N, S]
     available: Tensor  # [N, M] bool
     group: Tensor  # [N, G] one-hot
     cost: Tensor  # [E, N, 1 + M] training cost of every action, C + γκ; 0 where a reader is absent
@@ -46,7 +46,8 @@ class TrainingInputs:
     prior: Tensor  # [E, G, M]
     profile: Tensor  # [E, 1 + M, M]
     normaliser: Normaliser
-    anatomy: Floats  # [3] w_vCDR, w_aCDR, b
+    encoders: Encoders
+    anatomy: Floats  # [K + 1] where the structural risk starts
 
     def digest(self) -> str:
         """SHA-256 of all cases and costs: what tells the inputs of one training from another's."""
@@ -83,6 +84,7 @@ def prepare(
         prior=tensor(np.stack([group_prior(train, groups, costs, c.prior, c.objective.rank_decay) for c in configs])),
         profile=tensor(np.stack([geometric_profile(c.objective.rank_decay, cohort.readers) for c in configs])),
         normaliser=Normaliser(tensor(train.state.mean(0)), tensor(np.where(scale > CONSTANT, scale, 1.0))),
+        encoders=Encoders.of(cohort.layout),
         anatomy=fit_anatomy(train),
     )
 

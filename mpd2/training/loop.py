@@ -113,7 +113,7 @@ def _fresh(
     configs: Sequence[Config], inputs: TrainingInputs, readers: int, place: torch.device, dtype: torch.dtype
 ) -> TrainingState:
     seeds = [config.seed for config in configs]
-    flat = initial_weights(seeds, configs[0].network, readers, inputs.anatomy, dtype).flat.to(place)
+    flat = initial_weights(seeds, configs[0].network, readers, inputs.encoders, inputs.anatomy, dtype).flat.to(place)
     members = len(configs)
     return TrainingState(
         epoch=0,
@@ -189,7 +189,7 @@ def _trained(state: TrainingState, configs: Sequence[Config], inputs: TrainingIn
     return Trained(
         configs=tuple(config for config, keep in zip(configs, kept, strict=True) if keep),
         positions=tuple(np.flatnonzero(kept).tolist()),
-        weights=Weights(state.best[torch.as_tensor(kept)].cpu(), configs[0].network.width, readers),
+        weights=Weights(state.best[torch.as_tensor(kept)].cpu(), configs[0].network.width, readers, inputs.encoders),
         normaliser=Normaliser(inputs.normaliser.mean.cpu(), inputs.normaliser.scale.cpu()),
         best_epoch=state.best_epoch.cpu().numpy()[kept],
         history=state.history.double().cpu().numpy()[:, kept],

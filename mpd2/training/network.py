@@ -14,19 +14,40 @@ from torch.autograd.function import FunctionCtx
 from torch.nn import functional
 
 from mpd2.core.arrays import Floats
-from mpd2.core.cohort import STATE
 from mpd2.core.rng import Stream, stream
-from mpd2.training.anatomy import ANATOMY
+from mpd2.core.state import PROBABILITY, StateLayout
 from mpd2.training.config import Network
 
-AI_INPUTS = [STATE.index(name) for name in ("logit_0", "logit_1")]
-RISK_INPUTS = [STATE.index(name) for name in ("vim_risk_z", "quality_risk", "uncertainty")]
-PROBABILITY = STATE.index("prob_1")
-
-BLOCKS = ("risk", "structure", "ai", "fusion", "mixing", "defer_hidden", "trunk")
-"""Hidden blocks, each Linear-ReLU-LayerNorm-Dropout; a dropout draw has `width` units for each, in this order."""
-
+AFTER_ENCODERS = ("fusion", "mixing", "defer_hidden", "trunk")
 LEAST_MASS = 1e-8  # a support with less allocation mass than this counts as empty
+
+
+@dataclass(frozen=True)
+class Encoders:
+    """Which columns of the state each encoder sees; a role that no input has is without one."""
+
+    probability: int
+    risk: tuple[int, ...]
+    structure: tuple[int, ...]
+    ai: tuple[int, ...]
+    other: tuple[int, ...]
+
+    @staticmethod
+    def of(layout: StateLayout) -> Encoders:
+        """The encoders of the roles that are there."""
+        roles = (tuple(layout.of_role(role)) for role in ("risk", "structure", "ai", "other"))
+        return Encoders(layout.position(PROBABILITY), *roles)
+
+    @property
+    def fan_in(self) -> dict[str, int]:
+        """How many numbers each encoder sees: of the structure its risk, and how far the AI is from it."""
+        seen = {"risk": len(self.risk), "structure": 2 if self.structure else 0, "ai": len(self.ai)}
+        return {role: inputs for role, inputs in (*seen.items(), ("other", len(self.other))) if inputs}
+
+    @property
+    def blocks(self) -> tuple[str, ...]:
+        """Hidden blocks, each Linear-ReLU-LayerNorm-Dropout; a dropout draw has `width` units for each, in order."""
+        return (*self.fan_in, *AFTER_ENCODERS)
 
 
 @dataclass(frozen=True)
@@ -34,16 +55,17 @@ class Noise:
     """What is random in a training step."""
 
     gates: Tensor  # [E, B, M] logistic, η
-    factors: Tensor  # [E, B, len(BLOCKS) · width] 0 for a unit left out, 1 / (1 - dropout) for one that stays
+    factors: Tensor  # [E, B, len(blocks) · width] 0 for a unit left out, 1 / (1 - dropout) for one that stays
+    blocks: tuple[str, ...]
 
     @staticmethod
-    def of(gates: Tensor, keeps: Tensor, dropout: float) -> Noise:
+    def of(gates: Tensor, keeps: Tensor, dropout: float, encoders: Encoders) -> Noise:
         """From which units stay, bool; all blocks at once, because converting costs more than multiplying."""
-        return Noise(gates, keeps.to(gates.dtype) / (1 - dropout))
+        return Noise(gates, keeps.to(gates.dtype) / (1 - dropout), encoders.blocks)
 
     def factor(self, first: str, blocks: int, width: int) -> Tensor:
         """The dropout factors of some blocks that follow one another, [E, B, blocks, width]."""
-        start = BLOCKS.index(first) * width
+        start = self.blocks.index(first) * width
         return self.factors[..., start : start + blocks * width].unflatten(-1, (blocks, width))
 
 
@@ -64,17 +86,19 @@ class SoftPolicy:
         return kept / kept.sum(-1, keepdim=True)
 
 
-def shapes(width: int, readers: int) -> dict[str, tuple[int, ...]]:
+def shapes(width: int, readers: int, encoders: Encoders) -> dict[str, tuple[int, ...]]:
     """Name and shape of every weight of one router, in storage order."""
-    fan_in = {"risk": len(RISK_INPUTS), "structure": 2, "ai": len(AI_INPUTS), "fusion": 3 * width}
+    fan_in = {**encoders.fan_in, "fusion": len(encoders.fan_in) * width}
     result: dict[str, tuple[int, ...]] = {}
-    for block in BLOCKS:
+    for block in encoders.blocks:
         result[f"{block}.weight"] = (fan_in.get(block, width), width)
         result |= {f"{block}.{part}": (width,) for part in ("bias", "scale", "shift")}
     for head, outputs in (("defer", 1), ("gate", readers), ("allocation", readers)):
         result[f"{head}.weight"] = (width, outputs)
         result[f"{head}.bias"] = (outputs,)
-    return result | {"anatomy.weight": (len(ANATOMY), 1), "anatomy.bias": (1,), "temperature": (1,)}
+    if encoders.structure:
+        result |= {"anatomy.weight": (len(encoders.structure), 1), "anatomy.bias": (1,)}
+    return result | {"temperature": (1,)}
 
 
 class Weights(Mapping[str, Tensor]):
@@ -83,10 +107,10 @@ class Weights(Mapping[str, Tensor]):
     One row a member: the optimiser, checkpoints and early stopping work on rows, the network on names.
     """
 
-    def __init__(self, flat: Tensor, width: int, readers: int) -> None:
+    def __init__(self, flat: Tensor, width: int, readers: int, encoders: Encoders) -> None:
         self.flat = flat
         self.width, self.readers = width, readers
-        layout = shapes(width, readers)
+        layout = shapes(width, readers, encoders)
         columns = flat.split([math.prod(shape) for shape in layout.values()], dim=1)
         self._views = {
             name: block.view(len(flat), *shape) for (name, shape), block in zip(layout.items(), columns, strict=True)
@@ -103,17 +127,23 @@ class Weights(Mapping[str, Tensor]):
 
 
 def initial_weights(
-    seeds: Sequence[int], network: Network, readers: int, anatomy: Floats, dtype: torch.dtype = torch.float32
+    seeds: Sequence[int],
+    network: Network,
+    readers: int,
+    encoders: Encoders,
+    anatomy: Floats,
+    dtype: torch.dtype = torch.float32,
 ) -> Weights:
-    """Fresh routers: linear layers uniform in ±1/√fan-in, structural risk at `anatomy` [3] (w_vCDR, w_aCDR, b)."""
-    layout = shapes(network.width, readers)
+    """Fresh routers: linear layers uniform in ±1/√fan-in, structural risk at `anatomy` [K + 1], the intercept last."""
+    layout = shapes(network.width, readers, encoders)
     bound = np.concatenate([np.full(math.prod(layout[name]), _bound(name, layout)) for name in layout])  # [P]
     flat = np.stack([stream(seed, Stream.WEIGHTS).uniform(-bound, bound) for seed in seeds])
-    weights = Weights(torch.tensor(flat, dtype=dtype), network.width, readers)
-    for block in BLOCKS:
+    weights = Weights(torch.tensor(flat, dtype=dtype), network.width, readers, encoders)
+    for block in encoders.blocks:
         weights[f"{block}.scale"].fill_(1)
-    weights["anatomy.weight"].copy_(torch.as_tensor(anatomy[:2])[:, None])
-    weights["anatomy.bias"].fill_(float(anatomy[2]))
+    if encoders.structure:
+        weights["anatomy.weight"].copy_(torch.as_tensor(anatomy[:-1])[:, None])
+        weights["anatomy.bias"].fill_(float(anatomy[-1]))
     weights["temperature"].fill_(math.log(math.expm1(network.temperature - network.temperature_floor)))
     return weights
 
@@ -128,22 +158,23 @@ def _bound(name: str, layout: Mapping[str, tuple[int, ...]]) -> float:
 class Normaliser:
     """Mean and scale of the state on the training cases; they travel with the weights."""
 
-    mean: Tensor  # [8]
-    scale: Tensor  # [8]
+    mean: Tensor  # [S]
+    scale: Tensor  # [S]
 
     def __call__(self, state: Tensor) -> Tensor:
         return (state - self.mean) / self.scale
 
 
-def structural_risk(weights: Mapping[str, Tensor], state: Tensor) -> Tensor:
-    """Glaucoma probability from the cup-to-disc ratios alone, the paper's p_str, [E, B]."""
-    return sigmoid(_dot(weights, "anatomy", state[..., ANATOMY]))
+def structural_risk(weights: Mapping[str, Tensor], state: Tensor, encoders: Encoders) -> Tensor:
+    """Probability of positive from the structure alone, the paper's p_str, [E, B]."""
+    return sigmoid(_dot(weights, "anatomy", state[..., list(encoders.structure)]))
 
 
 def soft_policy(
     weights: Mapping[str, Tensor],
     normaliser: Normaliser,
-    state: Tensor,  # [E, B, 8] as in the table
+    encoders: Encoders,
+    state: Tensor,  # [E, B, S] as in the table
     available: Tensor,  # [E, B, M] bool
     temperature_floor: float,
     noise: Noise | None = None,
@@ -152,11 +183,9 @@ def soft_policy(
 
     Without noise the gates are at their median and all units stay.
     """
-    scaled = normaliser(state)
-    anatomy = structural_risk(weights, state)  # [E, B]
-    structure = torch.stack([2 * anatomy - 1, (state[..., PROBABILITY] - anatomy).abs()], dim=-1)
-    inputs = {"risk": scaled[..., RISK_INPUTS], "structure": structure, "ai": scaled[..., AI_INPUTS]}
-    branches = _blocks(weights, inputs, noise).flatten(-2)  # [E, B, 3 · width]
+    branches = _blocks(weights, _encoded(weights, normaliser, encoders, state), noise).flatten(
+        -2
+    )  # [E, B, roles · width]
     fused = _blocks(weights, {"fusion": branches}, noise)[..., 0, :]
     fused = _blocks(weights, {"mixing": fused}, noise)[..., 0, :]
     defer_hidden, trunk = _blocks(weights, {"defer_hidden": fused, "trunk": fused}, noise).unbind(-2)
@@ -170,6 +199,19 @@ def soft_policy(
         noise=None if noise is None else noise.gates,
     )
     return SoftPolicy(defer_logit, sigmoid(defer_logit) * available.any(-1), allocation, available)
+
+
+def _encoded(
+    weights: Mapping[str, Tensor], normaliser: Normaliser, encoders: Encoders, state: Tensor
+) -> dict[str, Tensor]:
+    """What each encoder sees, [E, B, inputs] each."""
+    scaled = normaliser(state)
+    seen = {role: scaled[..., list(getattr(encoders, role))] for role in encoders.fan_in if role != "structure"}
+    if encoders.structure:
+        anatomy = structural_risk(weights, state, encoders)  # [E, B]
+        apart = (state[..., encoders.probability] - anatomy).abs()
+        seen["structure"] = torch.stack([2 * anatomy - 1, apart], dim=-1)
+    return {role: seen[role] for role in encoders.fan_in}
 
 
 def allocate(gates: Tensor, logits: Tensor, available: Tensor, temperature: Tensor, noise: Tensor | None) -> Tensor:

@@ -16,7 +16,7 @@ from mpd2.core.runs import Run
 from mpd2.training.config import LOGGED, Config, parse_config
 from mpd2.training.crew import TrainingState, to_policy
 from mpd2.training.loop import Callback, Trained, train
-from mpd2.training.network import Normaliser, Weights, shapes, soft_policy
+from mpd2.training.network import Encoders, Normaliser, Weights, shapes, soft_policy
 
 METHOD = "mpd2"  # what a run of routers says its method is
 CHUNK = 4096  # cases routed at once, so that memory does not grow with the table
@@ -71,10 +71,13 @@ def history_frame(trained: Trained, readers: Sequence[str]) -> pd.DataFrame:
 def population_policy(run: Run, cohort: Cohort) -> Policy:
     """The policy of every router of a run for every case, [E, N]."""
     floor = parse_config(dict(run.settings[0])).network.temperature_floor
-    weights = _weights(run, len(cohort.manifest.readers))
+    encoders = Encoders.of(cohort.layout)
+    weights = _weights(run, cohort.readers, encoders)
     normaliser = Normaliser(*(torch.tensor(run.arrays[f"state.{part}"][0]) for part in ("mean", "scale")))
     parts = [
-        _chunk_policy(weights, normaliser, cohort.rows(np.arange(start, min(start + CHUNK, len(cohort)))), floor)
+        _chunk_policy(
+            weights, normaliser, encoders, cohort.rows(np.arange(start, start + CHUNK)[: len(cohort) - start]), floor
+        )
         for start in range(0, max(len(cohort), 1), CHUNK)
     ]
     return Policy(
@@ -84,16 +87,18 @@ def population_policy(run: Run, cohort: Cohort) -> Policy:
     )
 
 
-def _weights(run: Run, readers: int) -> Weights:
+def _weights(run: Run, readers: int, encoders: Encoders) -> Weights:
     width = run.arrays["trunk.bias"].shape[1]
-    flat = np.concatenate([run.arrays[name].reshape(run.members, -1) for name in shapes(width, readers)], axis=1)
-    return Weights(torch.tensor(flat), width, readers)
+    names = shapes(width, readers, encoders)
+    flat = np.concatenate([run.arrays[name].reshape(run.members, -1) for name in names], axis=1)
+    return Weights(torch.tensor(flat), width, readers, encoders)
 
 
 @torch.inference_mode()
-def _chunk_policy(weights: Weights, normaliser: Normaliser, cohort: Cohort, floor: float) -> Policy:
+def _chunk_policy(weights: Weights, normaliser: Normaliser, encoders: Encoders, cohort: Cohort, floor: float) -> Policy:
     members = len(weights.flat)
     state = torch.tensor(cohort.state, dtype=weights.flat.dtype)
     available = torch.tensor(cohort.available)
-    soft = soft_policy(weights, normaliser, state.expand(members, -1, -1), available.expand(members, -1, -1), floor)
+    each = (members, -1, -1)
+    soft = soft_policy(weights, normaliser, encoders, state.expand(each), available.expand(each), floor)
     return to_policy(soft, available)

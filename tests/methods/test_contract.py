@@ -9,9 +9,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.special import expit
+from strategies import STATE
 from toy import toy_problem
 
-from mpd2.core.cohort import STATE, UNKNOWN, Cohort
+from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.error_rates import fit_errors
 from mpd2.core.errors import UserError
 from mpd2.core.policy import NOBODY, Policy, choose
@@ -116,11 +117,11 @@ def test_what_is_expected_of_a_case_is_of_one_model_whatever_the_method(key: str
     assert expected is not None
     assert expected.wrong.shape == expected.cost.shape == (len(SMALL), 1 + SMALL.readers)
     says_glaucoma = SMALL.ai_label == 1
-    assert np.allclose(expected.wrong[:, 0], np.where(says_glaucoma, 1 - expected.glaucoma, expected.glaucoma))
+    assert np.allclose(expected.wrong[:, 0], np.where(says_glaucoma, 1 - expected.positive, expected.positive))
     assert np.allclose(expected.says[:, 0], SMALL.ai_label)
     read = expected.says[:, 1:]
     after = [expected.after(answer)[:, 1:] for answer in (0, 1)]
-    assert np.allclose((1 - read) * after[0] + read * after[1], expected.glaucoma[:, None])
+    assert np.allclose((1 - read) * after[0] + read * after[1], expected.positive[:, None])
     assert np.allclose((1 - read) * after[0] + read * (1 - after[1]), expected.wrong[:, 1:])
     assert np.isfinite(expected.cost[:, 0]).all()
     assert np.array_equal(np.isfinite(expected.cost[:, 1:]), SMALL.available)
@@ -131,7 +132,7 @@ def test_what_is_expected_of_a_case_is_of_one_model_whatever_the_method(key: str
 @every_method
 def test_a_method_looks_at_nothing_but_the_inputs_it_names(key: str) -> None:
     method, shuffled = METHODS[key], np.random.default_rng(0).permutation(len(SMALL))
-    seen = method.inputs if isinstance(method, SeesInputs) else ()
+    seen = method.inputs(SMALL.layout) if isinstance(method, SeesInputs) else ()
     assert set(seen) <= {*STATE, COHORT}
     others = [column for column, name in enumerate(STATE) if name not in seen]
     state = SMALL.state.copy()
@@ -148,13 +149,13 @@ def test_what_a_method_decides_by_is_what_it_expects(key: str) -> None:
     grounds = method.grounds(run, SMALL)
     expected = expectations_of(run, SMALL, run.costs, fit_errors(SMALL.subset(split="train")))
     assert expected is not None
-    assert np.allclose(expit(grounds["glaucoma"]), expected.glaucoma, atol=1e-12)
+    assert np.allclose(expit(grounds["positive"]), expected.positive, atol=1e-12)
     asks = isinstance(method, AsksOn)
     assert ("asking" in grounds) == asks
     if asks:
         assert np.allclose(grounds["asking"], expected.cost[:, 0] - expected.cost[:, 1:].min(-1), atol=1e-12)
     alone = method.grounds(run, SMALL.with_available(np.zeros(SMALL.readers, bool)))
-    assert list(alone) == ["glaucoma"]
+    assert list(alone) == ["positive"]
 
 
 @every_method

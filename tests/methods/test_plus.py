@@ -38,10 +38,10 @@ def plain() -> Run:
 
 def test_without_its_parts_it_is_plain_cost_aware_deferral() -> None:
     beliefs = outlook_of(plain(), TEST)
-    glaucoma, said = beliefs.prior[..., None], beliefs.answers  # [E, N, 1], [E, N, M, 2]
+    positive, said = beliefs.prior[..., None], beliefs.answers  # [E, N, 1], [E, N, M, 2]
     alarm = TEST.ai_label[:, None]
-    missed = np.concatenate([glaucoma * (1 - alarm), glaucoma * (1 - said[..., 1])], axis=-1)
-    alarmed = np.concatenate([(1 - glaucoma) * alarm, (1 - glaucoma) * said[..., 0]], axis=-1)
+    missed = np.concatenate([positive * (1 - alarm), positive * (1 - said[..., 1])], axis=-1)
+    alarmed = np.concatenate([(1 - positive) * alarm, (1 - positive) * said[..., 0]], axis=-1)
     expected = COSTS.false_negative * missed + COSTS.false_positive * alarmed + np.array([0.0, *COSTS.fees])
     there = np.column_stack([np.ones(len(TEST), bool), TEST.available])
     cheapest = np.where(there, expected, np.inf).argmin(-1)  # [E, N]
@@ -105,7 +105,8 @@ def test_words_that_are_not_there_leave_the_label_open() -> None:
 
 
 def test_members_draw_what_they_would_alone() -> None:
-    both, second = bootstraps(SEEDS, 3, 50), bootstraps(SEEDS[1:], 3, 50)
+    some = TEST.rows(np.arange(50))
+    both, second = bootstraps(SEEDS, 3, some), bootstraps(SEEDS[1:], 3, some)
     assert np.array_equal(both[:, 3:], second)
     assert (both.sum(0) == 50).all()
 
@@ -159,7 +160,7 @@ def test_what_an_action_is_expected_to_cost_ranks_as_the_enquiry_does() -> None:
 def test_the_posterior_says_whose_own_answer_is_wrong() -> None:
     outlook = outlook_of(run_of(), TEST).together()
     expected = Plus().expectations(run_of(), TEST, COSTS)
-    assert expected.glaucoma == pytest.approx(outlook.prior)
+    assert expected.positive == pytest.approx(outlook.prior)
     assert expected.wrong[:, 0] == pytest.approx(np.where(TEST.ai_label == 1, 1 - outlook.prior, outlook.prior))
     one = run_of(limit=1, fuse=False)  # then whoever is asked has the last word, and errors and fee are all there is
     costs = Costs(1.0, 1.0, COSTS.fees)

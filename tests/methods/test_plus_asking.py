@@ -154,10 +154,10 @@ def simulated(cases: int = 20_000) -> tuple[Outlook, Cohort]:
     truth = (random.random(cases) < outlook.prior).astype(int)
     rate = np.take_along_axis(outlook.answers, truth[:, None, None], -1)[..., 0]
     words = np.where(outlook.available, random.random(rate.shape) < rate, UNKNOWN)
-    nothing = np.zeros((cases, 8))
+    nothing, drawn = np.zeros((cases, 8)), np.full((cases, 1), np.nan)
     names, split = np.arange(cases).astype(str), np.full(cases, "test")
-    about = (made_up_manifest(3), "simulated", names, np.zeros(cases, int), split, nothing, np.full(cases, np.nan))
-    return outlook, Cohort(*about, truth, words, outlook.available)
+    about = (made_up_manifest(3), "simulated", names, np.zeros(cases, int), split, np.arange(cases))
+    return outlook, Cohort(*about, nothing, nothing > 0, drawn, truth, words, outlook.available)
 
 
 def test_where_beliefs_are_true_the_cost_is_the_one_expected() -> None:

@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import minimize
 
 from mpd2.core.arrays import Floats
-from mpd2.core.logistic import sigmoid
+from mpd2.core.error_rates.logistic import sigmoid
 from mpd2.methods.plus.pooling import fit_pooled
 
 COMMON, APART = 4.0, 2.0

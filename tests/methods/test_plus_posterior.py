@@ -10,13 +10,13 @@ import pytest
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import EmptyCohort
-from mpd2.evaluation.clinical.calibration import of_glaucoma, quality
+from mpd2.evaluation.clinical.calibration import of_truth, quality
 from mpd2.methods.plus.posterior import fit_posterior, fit_scaler, predict_posterior
 
 
 @pytest.fixture(scope="module")
 def learned(benchmark: Cohort) -> tuple[np.ndarray, Cohort]:
-    """P(glaucoma) of the val cases, learned from train, and these cases."""
+    """P(positive) of the val cases, learned from train, and these cases."""
     train, val = benchmark.subset(split="train"), benchmark.subset(split="val")
     scaler = fit_scaler(train)
     coefficients = fit_posterior(train, scaler, np.ones((len(train), 1)))
@@ -28,7 +28,7 @@ def told(probability: np.ndarray, cohort: Cohort) -> pd.DataFrame:
     strata = {"all": np.ones(len(cohort), bool)}
     strata |= {entry.key: cohort.sources == entry.key for entry in cohort.manifest.cohorts}
     parts = [
-        quality([of_glaucoma(key, key, probability[rows], cohort.rows(rows))], np.ones((1, rows.sum())))
+        quality([of_truth(key, key, probability[rows], cohort.rows(rows))], np.ones((1, rows.sum())))
         for key, rows in strata.items()
     ]
     return pd.concat(parts).set_index("name")

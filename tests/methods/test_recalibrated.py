@@ -34,7 +34,7 @@ both_versions = pytest.mark.parametrize("key", ["recalibrated-score", "recalibra
 def posterior(run: Run, cohort: Cohort = TEST) -> np.ndarray:
     method = METHODS[run.method]
     assert isinstance(method, HasPosterior)
-    return method.glaucoma(run, cohort)
+    return method.positive(run, cohort)
 
 
 @cache
@@ -65,8 +65,8 @@ def test_nobody_is_asked_and_the_cheaper_error_is_the_label(key: str) -> None:
     decisions = decisions_of(run_of(key), TEST)
     assert not decisions.deferred.any()
     assert (policy_of(run_of(key), TEST).defer == 0).all()
-    glaucoma = posterior(run_of(key))
-    cost_of_alarm, cost_of_miss = COSTS.false_positive * (1 - glaucoma), COSTS.false_negative * glaucoma
+    positive = posterior(run_of(key))
+    cost_of_alarm, cost_of_miss = COSTS.false_positive * (1 - positive), COSTS.false_negative * positive
     assert np.array_equal(decisions.label, cost_of_miss >= cost_of_alarm)
 
 
@@ -118,14 +118,14 @@ def test_what_is_expected_is_its_own_of_glaucoma_and_the_rates_of_readers(key: s
     errors = error_rates(COHORT)
     expected = expectations_of(run_of(key), TEST, COSTS, errors)
     assert expected is not None
-    glaucoma = posterior(run_of(key)).mean(0)
-    assert expected.glaucoma == pytest.approx(glaucoma)
-    assert expected.cost[:, 0] == pytest.approx(np.minimum(2.0 * glaucoma, 1.5 * (1 - glaucoma)))
-    own = errors.predict(TEST).missed[:, 1:]  # P(glaucoma and missed) under the error model's own P(glaucoma)
-    theirs = errors.predict(TEST, glaucoma).missed[:, 1:]
+    positive = posterior(run_of(key)).mean(0)
+    assert expected.positive == pytest.approx(positive)
+    assert expected.cost[:, 0] == pytest.approx(np.minimum(2.0 * positive, 1.5 * (1 - positive)))
+    own = errors.predict(TEST).missed[:, 1:]  # P(positive and missed) under the error model's own P(positive)
+    theirs = errors.predict(TEST, positive).missed[:, 1:]
     common = expectations_of(METHODS["ai"].fit(COHORT, COSTS, SEEDS), TEST, COSTS, errors)
     assert common is not None
-    assert theirs / glaucoma[:, None] == pytest.approx(own / common.glaucoma[:, None])
+    assert theirs / positive[:, None] == pytest.approx(own / common.positive[:, None])
     assert (expected.cost[:, 1:] != common.cost[:, 1:]).any()
 
 

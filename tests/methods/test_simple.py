@@ -109,7 +109,7 @@ def test_no_other_thresholds_would_cost_less_on_val(method: Threshold) -> None:
         return float(table[rows, choose(policy_of(other, VAL))[0]].mean())
 
     chosen = cost(run.arrays["threshold"][0])
-    signals = np.column_stack([VAL.column(signal) for signal in method.signals])
+    signals = np.column_stack([VAL.column(signal) for signal in method.inputs(VAL.layout)])
     levels = np.random.default_rng(0).choice(LEVELS, (60, len(method.signals)))
     others = [np.array([np.quantile(signals[:, s], level) for s, level in enumerate(row)]) for row in levels]
     assert all(chosen <= cost(other) + 1e-12 for other in others)
@@ -130,7 +130,7 @@ def test_deferral_is_above_the_threshold_only_and_surer_the_further() -> None:
 def test_either_signal_is_enough() -> None:
     run = QUALITY_OOD.fit(COHORT, COSTS, (42,))
     chosen = choose(policy_of(run, COHORT))[0] > 0
-    above = np.column_stack([COHORT.column(s) for s in QUALITY_OOD.signals]) > run.arrays["threshold"][0]
+    above = np.column_stack([COHORT.column(s) for s in QUALITY_OOD.inputs(COHORT.layout)]) > run.arrays["threshold"][0]
     assert np.array_equal(chosen, above.any(-1) & COHORT.available.any(-1))
 
 

@@ -58,8 +58,8 @@ def test_scores_are_the_cost_to_expect_turned_round() -> None:
     outputs = OUTPUTS.double().numpy()
     scores = Verma().scores(outputs, {}, costs, COHORT)
     chance = 1 / (1 + np.exp(-outputs[1, 4, 2 + 2]))
-    glaucoma = COHORT.ai_probability[4]
-    assert np.isclose(scores[1, 4, 3], -5 * ((1 - chance) * (2 * glaucoma + 1.5 * (1 - glaucoma)) + 0.3))
+    positive = COHORT.ai_probability[4]
+    assert np.isclose(scores[1, 4, 3], -5 * ((1 - chance) * (2 * positive + 1.5 * (1 - positive)) + 0.3))
 
 
 def test_the_plain_form_ranks_by_logit() -> None:

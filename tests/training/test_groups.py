@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from strategies import cohorts
+from strategies import STATE, cohorts
 
-from mpd2.core.cohort import STATE
 from mpd2.core.errors import EmptyCohort
 from mpd2.training.groups import (
     SMALLEST_CLUSTER,

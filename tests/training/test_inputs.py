@@ -10,9 +10,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
-from strategies import cohorts
+from strategies import STATE, cohorts
 
-from mpd2.core.cohort import STATE, UNKNOWN, Cohort, learning_split
+from mpd2.core.cohort import UNKNOWN, Cohort, learning_split
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import ErrorRates
 from mpd2.core.errors import EmptyCohort, UserError

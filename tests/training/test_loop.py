@@ -10,10 +10,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import torch
+from strategies import STATE
 from toy import toy_problem
 
 from mpd2.core import rng
-from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import Cancelled, UserError
 from mpd2.core.policy import Policy
@@ -22,7 +23,7 @@ from mpd2.training.config import LOGGED, PAPER, STUDIO, Config
 from mpd2.training.crew import Crew, TrainingState, to_policy
 from mpd2.training.inputs import prepare
 from mpd2.training.loop import Progress, Trained, train
-from mpd2.training.network import BLOCKS, Noise, initial_weights, soft_policy
+from mpd2.training.network import Encoders, Noise, initial_weights, soft_policy
 
 SMALL = PAPER.but(
     network__width=6,
@@ -155,20 +156,26 @@ def test_an_epoch_is_a_plain_loop_over_batches(cohort):
 
     inputs = prepare(cohort, [config], cohort.manifest.default_costs(), torch.device("cpu"), torch.float64)
     data, readers, one = inputs.train, cohort.readers, torch.ones(1).double()
-    start = initial_weights([config.seed], config.network, readers, inputs.anatomy, torch.float64)
+    start = initial_weights([config.seed], config.network, readers, inputs.encoders, inputs.anatomy, torch.float64)
     weights = {name: torch.nn.Parameter(view.clone()) for name, view in start.items()}
     optimiser = torch.optim.AdamW(weights.values(), lr=1e-2, weight_decay=1e-4)
     multiplier = 0 * one
     for epoch in range(2):
         order = rng.orders([config.seed], epoch, len(data))[0]
         gates = torch.tensor(rng.gate_noise([config.seed], epoch, len(data), readers))
-        keeps = torch.tensor(rng.dropout_keeps([config.seed], epoch, len(data), 6 * len(BLOCKS), 0.1))
+        keeps = torch.tensor(rng.dropout_keeps([config.seed], epoch, len(data), 6 * len(inputs.encoders.blocks), 0.1))
         deferral = 0.0
         for low, high in pairwise(range(0, 37, 12)):
             rows = torch.tensor(order[low:high])
-            noise = Noise.of(gates[:, low:high], keeps[:, low:high], 0.1)
+            noise = Noise.of(gates[:, low:high], keeps[:, low:high], 0.1, inputs.encoders)
             policy = soft_policy(
-                weights, inputs.normaliser, data.state[None, rows], data.available[None, rows], 0.5, noise
+                weights,
+                inputs.normaliser,
+                inputs.encoders,
+                data.state[None, rows],
+                data.available[None, rows],
+                0.5,
+                noise,
             )
             loss = (
                 losses.routing_cost(policy, data.cost[:, rows])
@@ -349,7 +356,7 @@ def test_the_weights_kept_are_those_of_the_best_epoch(cohort, alone, position):
     config, trained = MIXED[position], alone[position]
     val = cohort.subset(split="val")
     state, available = torch.tensor(val.state)[None], torch.tensor(val.available)
-    soft = soft_policy(trained.weights, trained.normaliser, state, available[None], 0.5)
+    soft = soft_policy(trained.weights, trained.normaliser, Encoders.of(cohort.layout), state, available[None], 0.5)
     kept = trained.best_epoch[0] - 1
     assert to_policy(soft, available).defer.mean() == pytest.approx(logged(trained, "val_soft_deferral")[kept, 0])
     load = (soft.defer[..., None] * soft.allocation).mean(1)

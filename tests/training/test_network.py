@@ -11,12 +11,12 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from strategies import STATE, made_up_manifest
 
-from mpd2.core.cohort import STATE
 from mpd2.training import losses
 from mpd2.training.config import Network
 from mpd2.training.network import (
-    BLOCKS,
+    Encoders,
     Noise,
     Normaliser,
     SoftPolicy,
@@ -32,6 +32,7 @@ from mpd2.training.network import (
 from mpd2.training.prior import geometric_profile
 
 WIDTH, FLOOR = 4, 0.5
+ENCODERS = Encoders.of(made_up_manifest(1).layout)
 ANATOMY = np.array([7.509, 8.040, -6.844])
 MASKS = hnp.arrays(bool, st.tuples(st.integers(1, 2), st.integers(1, 4), st.integers(1, 30)))
 SEEDS = st.integers(0, 2**32 - 1)
@@ -59,19 +60,19 @@ class Setting:
         self.available = torch.tensor(mask)
         self.state = self.tensor(self.random.random((self.members, self.cases, len(STATE))))
         network = Network(width=WIDTH)
-        fresh = initial_weights(range(self.members), network, self.readers, ANATOMY, self.dtype)
+        fresh = initial_weights(range(self.members), network, self.readers, ENCODERS, ANATOMY, self.dtype)
         self.weights = {name: view.clone().requires_grad_() for name, view in fresh.items()}
         self.normaliser = Normaliser(*self.tensor(np.stack([np.full(len(STATE), 0.5), np.full(len(STATE), 0.3)])))
         gates = self.tensor(self.random.logistic(size=mask.shape))
-        keeps = torch.tensor(self.random.random((self.members, self.cases, len(BLOCKS) * WIDTH)) < 0.9)
-        self.noise = Noise.of(gates, keeps, network.dropout) if noisy else None
+        keeps = torch.tensor(self.random.random((self.members, self.cases, len(ENCODERS.blocks) * WIDTH)) < 0.9)
+        self.noise = Noise.of(gates, keeps, network.dropout, ENCODERS) if noisy else None
 
     def tensor(self, values: np.ndarray) -> torch.Tensor:
         return torch.tensor(values, dtype=self.dtype)
 
     def policy(self) -> SoftPolicy:
         with self.autocast:
-            return soft_policy(self.weights, self.normaliser, self.state, self.available, FLOOR, self.noise)
+            return soft_policy(self.weights, self.normaliser, ENCODERS, self.state, self.available, FLOOR, self.noise)
 
     def gradients(self) -> dict[str, torch.Tensor]:
         """Of the whole objective, a prior and costs drawn at random."""
@@ -268,7 +269,7 @@ def test_readers_in_another_order_get_the_same_shares_and_leave_the_deferral(mas
             setting.weights[f"{head}.{part}"] = setting.weights[f"{head}.{part}"][..., order]
     setting.available = setting.available[..., order]
     if setting.noise:
-        setting.noise = Noise(setting.noise.gates[..., order], setting.noise.factors)
+        setting.noise = Noise(setting.noise.gates[..., order], setting.noise.factors, ENCODERS.blocks)
     after = setting.policy()
     assert torch.equal(after.defer, before.defer)
     torch.testing.assert_close(after.allocation, before.allocation[..., order])
@@ -280,9 +281,11 @@ def test_each_member_sees_its_own_batch_alone(mask, seed, noisy):
     setting = Setting(mask, seed, noisy)
     together = setting.policy()
     last = slice(-1, None)
-    noise = setting.noise and Noise(setting.noise.gates[last], setting.noise.factors[last])
+    noise = setting.noise and Noise(setting.noise.gates[last], setting.noise.factors[last], ENCODERS.blocks)
     weights = {name: view[last] for name, view in setting.weights.items()}
-    alone = soft_policy(weights, setting.normaliser, setting.state[last], setting.available[last], FLOOR, noise)
+    alone = soft_policy(
+        weights, setting.normaliser, ENCODERS, setting.state[last], setting.available[last], FLOOR, noise
+    )
     assert torch.equal(alone.defer, together.defer[last])
     assert torch.equal(alone.allocation, together.allocation[last])
 
@@ -333,11 +336,11 @@ def mask_or_all(chosen: np.ndarray, available: np.ndarray) -> np.ndarray:
 
 
 def test_structural_risk_is_logistic_in_the_two_ratios():
-    weights = initial_weights([0], Network(width=WIDTH), 2, ANATOMY, torch.float64)
+    weights = initial_weights([0], Network(width=WIDTH), 2, ENCODERS, ANATOMY, torch.float64)
     state = torch.zeros(1, 1, len(STATE)).double()
     state[..., STATE.index("vCDR")], state[..., STATE.index("aCDR")] = 0.6, 0.4
     expected = 1 / (1 + math.exp(-(7.509 * 0.6 + 8.040 * 0.4 - 6.844)))
-    assert structural_risk(weights, state).item() == pytest.approx(expected, rel=1e-12)
+    assert structural_risk(weights, state, ENCODERS).item() == pytest.approx(expected, rel=1e-12)
 
 
 @pytest.mark.parametrize("curve", [sigmoid, softplus])
@@ -361,15 +364,17 @@ def test_a_curve_has_the_usual_value_and_slope_even_far_out(curve, usual):
 def test_noise_without_dropout_and_without_gate_noise_is_no_noise():
     setting = Setting(np.ones((2, 3, 4), bool), seed=5, noisy=False)
     calm = setting.policy()
-    setting.noise = Noise.of(torch.zeros(2, 3, 4).double(), torch.ones(2, 3, len(BLOCKS) * WIDTH), 0.0)
+    setting.noise = Noise.of(
+        torch.zeros(2, 3, 4).double(), torch.ones(2, 3, len(ENCODERS.blocks) * WIDTH), 0.0, ENCODERS
+    )
     assert torch.equal(setting.policy().allocation, calm.allocation)
     assert torch.equal(setting.policy().defer, calm.defer)
 
 
 def test_units_that_stay_make_up_for_those_left_out():
-    keeps = torch.zeros(1, 1, len(BLOCKS) * WIDTH)
-    keeps[..., BLOCKS.index("ai") * WIDTH + 1] = 1
-    noise = Noise.of(torch.zeros(1, 1, 1), keeps, 0.2)
+    keeps = torch.zeros(1, 1, len(ENCODERS.blocks) * WIDTH)
+    keeps[..., ENCODERS.blocks.index("ai") * WIDTH + 1] = 1
+    noise = Noise.of(torch.zeros(1, 1, 1), keeps, 0.2, ENCODERS)
     assert noise.factor("ai", 1, WIDTH)[0, 0].tolist() == [[0.0, 1.25, 0.0, 0.0]]
     assert noise.factor("structure", 2, WIDTH)[0, 0].tolist() == [[0.0] * 4, [0.0, 1.25, 0.0, 0.0]]
     assert noise.factor("risk", 2, WIDTH).sum() == 0
@@ -390,30 +395,32 @@ def test_the_temperature_never_falls_below_its_floor(raw):
 
 
 def test_a_name_is_a_view_into_the_members_row():
-    weights = initial_weights([1, 2], Network(width=WIDTH), 3, ANATOMY)
-    assert weights.flat.shape == (2, sum(math.prod(shape) for shape in shapes(WIDTH, 3).values()))
-    assert list(weights) == list(shapes(WIDTH, 3))
+    weights = initial_weights([1, 2], Network(width=WIDTH), 3, ENCODERS, ANATOMY)
+    assert weights.flat.shape == (2, sum(math.prod(shape) for shape in shapes(WIDTH, 3, ENCODERS).values()))
+    assert list(weights) == list(shapes(WIDTH, 3, ENCODERS))
     weights.flat[1] = 7.0
     assert all((view[1] == 7.0).all() for view in weights.values())
-    assert not any((view[0] == 7.0).any() for view in Weights(weights.flat, WIDTH, 3).values())
+    assert not any((view[0] == 7.0).any() for view in Weights(weights.flat, WIDTH, 3, ENCODERS).values())
 
 
 def test_a_router_starts_the_same_alone_and_in_any_population():
     network = Network(width=WIDTH)
-    together = initial_weights([5, 9, 5], network, 3, ANATOMY).flat
-    assert torch.equal(together[1], initial_weights([9], network, 3, ANATOMY).flat[0])
+    together = initial_weights([5, 9, 5], network, 3, ENCODERS, ANATOMY).flat
+    assert torch.equal(together[1], initial_weights([9], network, 3, ENCODERS, ANATOMY).flat[0])
     assert torch.equal(together[0], together[2])
     assert not torch.equal(together[0], together[1])
 
 
 def test_linear_layers_start_within_the_inverse_root_of_their_fan_in_and_the_rest_where_it_should():
-    weights = initial_weights([0, 1], Network(width=64, temperature=2.0, temperature_floor=0.75), 12, ANATOMY)
+    weights = initial_weights([0, 1], Network(width=64, temperature=2.0, temperature_floor=0.75), 12, ENCODERS, ANATOMY)
     for layer, fan_in in (("risk", 3), ("fusion", 192), ("trunk", 64), ("gate", 64), ("defer", 64)):
         for part in ("weight", "bias"):
             bound = fan_in**-0.5
             assert weights[f"{layer}.{part}"].abs().max() <= bound
         assert weights[f"{layer}.weight"].abs().max() > 0.8 * bound
-    assert all((weights[f"{block}.scale"] == 1).all() and (weights[f"{block}.shift"] == 0).all() for block in BLOCKS)
+    assert all(
+        (weights[f"{block}.scale"] == 1).all() and (weights[f"{block}.shift"] == 0).all() for block in ENCODERS.blocks
+    )
     np.testing.assert_allclose(weights["anatomy.weight"][1, :, 0], ANATOMY[:2], rtol=1e-6)
     np.testing.assert_allclose(weights["anatomy.bias"][1], ANATOMY[2:], rtol=1e-6)
     heat = 0.75 + torch.nn.functional.softplus(weights["temperature"])
@@ -421,5 +428,5 @@ def test_linear_layers_start_within_the_inverse_root_of_their_fan_in_and_the_res
 
 
 def test_the_papers_router_has_about_a_hundred_thousand_weights():
-    count = sum(math.prod(shape) for shape in shapes(width=128, readers=12).values())
+    count = sum(math.prod(shape) for shape in shapes(width=128, readers=12, encoders=ENCODERS).values())
     assert 100_000 < count < 110_000

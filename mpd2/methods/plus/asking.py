@@ -1,6 +1,6 @@
 """Whom to ask, and when to stop: the expected cost of deciding now against that of hearing one more reader.
 
-A belief is the joint probability of the truth and of what was said, (P(healthy, said), P(sick, said)). Hearing an
+A belief is the joint probability of the truth and of what was said, (P(well, said), P(sick, said)). Hearing an
 answer multiplies it by the answer's likelihoods; nothing is ever divided, so that certainty needs no special case and
 the order of answers cannot matter. Answers are taken to be independent given truth and state.
 """
@@ -15,7 +15,7 @@ import numpy as np
 import pandas as pd
 
 from mpd2.core.arrays import Bools, Floats, Ints
-from mpd2.core.cohort import ANSWERS, UNKNOWN, Cohort
+from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.policy import NOBODY, Continuations, Decisions
@@ -31,8 +31,8 @@ CHEAPER = -1  # a label that is whichever error is expected to cost less
 class Outlook:
     """What is believed of N cases before anybody is asked. Leading axes, if any, are members of a population."""
 
-    prior: Floats  # [..., N] P(glaucoma | state)
-    answers: Floats  # [..., N, M, 2] P(reader says glaucoma | truth 0, 1)
+    prior: Floats  # [..., N] P(positive | state)
+    answers: Floats  # [..., N, M, 2] P(reader says positive | truth 0, 1)
     available: Bools  # [N, M]
     kept: Ints  # [N] the label of a case nobody is asked about; CHEAPER where the posterior decides
     fuse: bool = True  # whether the posterior has the last word, or the reader heard last
@@ -110,16 +110,17 @@ def continuations(outlook: Outlook, words: Ints, costs: Costs, limit: int) -> Co
 def chain(outlook: Outlook, case: Cohort, costs: Costs, limit: int, prevalence: float) -> pd.DataFrame:
     """How one case is decided, a row a step: what came to be known, what that makes of it, and what is done next.
 
-    `outlook` is that of one member or of all together, for the one case. Columns: known, probability (of glaucoma),
+    `outlook` is that of one member or of all together, for the one case. Columns: known, probability (of positive),
     now (expected cost of the errors if the label is given now), label (that would be given), reader (the best to ask,
     empty if nobody can be), fee, asking (expected cost with that reader's fee and whatever follows), spent (fees so
-    far) and next. The first row knows only how common glaucoma is; there the question of asking does not come up.
+    far) and next. The first row knows only how common positives are; there the question of asking does not come up.
     """
+    task = case.manifest.task
     before = replace(outlook, prior=np.array([prevalence]), kept=np.array([CHEAPER]))
     terms, start = _begin(before, costs)
-    rows = [_step_of(start, terms, 0, case) | {"known": "How common glaucoma is", "next": "look at the case"}]
+    rows = [_step_of(start, terms, 0, case) | {"known": f"How common {task.one} is", "next": "look at the case"}]
     terms, state = _begin(outlook, costs)
-    news, spent = "AI and photograph", 0.0
+    news, spent = f"AI and {task.case}", 0.0
     for left in range(limit, -1, -1):
         row = _step_of(state, terms, left, case) | {"known": news, "spent": spent}
         reader = row.pop("position")
@@ -129,7 +130,7 @@ def chain(outlook: Outlook, case: Cohort, costs: Costs, limit: int, prevalence: 
         if not asks or word == UNKNOWN:
             break
         state = _heard(state, terms, np.array([reader]), np.array([word]))
-        news, spent = f"{row['reader']} says {ANSWERS[word]}", spent + costs.fees[reader]
+        news, spent = f"{row['reader']} says {task.answers[word]}", spent + costs.fees[reader]
     return pd.DataFrame(rows, columns=list(CHAIN))
 
 
@@ -264,7 +265,7 @@ def _step_of(enquiry: _Enquiries, terms: _Terms, left: int, case: Cohort) -> dic
     return {
         "probability": float(enquiry.belief[0, 1]) / mass,
         "now": float(_stop(enquiry, terms)[0]) / mass,
-        "label": ANSWERS[int(_labels(enquiry, terms)[0])],
+        "label": case.manifest.task.answers[int(_labels(enquiry, terms)[0])],
         "position": best,
         "reader": case.manifest.readers[best].name if anybody else "",
         "fee": float(terms.fees[best]) if anybody else np.nan,

@@ -1,7 +1,7 @@
 """MPD²+: fuse, recalibrate, ask again.
 
 The paper's router uses the AI's own threshold for a case it keeps, and one reader's word for a case it defers. Here
-both are evidence: a calibrated P(glaucoma | state) and models of what readers say, each learned from train, give a
+both are evidence: a calibrated P(positive | state) and models of what readers say, each learned from train, give a
 posterior; the label is the cheaper error under it, and a reader is asked, and then another, where the answer is
 expected to save more than it costs. A member is the mean of several bootstraps of the fit.
 """
@@ -10,20 +10,31 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 import pandas as pd
 from scipy.special import logit
 
 from mpd2.core.arrays import Floats, Ints
-from mpd2.core.cohort import MEASURED, Cohort
+from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs, OperatingPoint
 from mpd2.core.error_rates import Expectations
 from mpd2.core.policy import Continuations, Decisions, Policy
 from mpd2.core.runs import Run
+from mpd2.core.state import StateLayout
 from mpd2.methods.base import COHORT, Ground
-from mpd2.methods.common import CONFIDENT, SHARPNESS, confident_ai, learning_splits, member_settings, per_member
+from mpd2.methods.common import (
+    CONFIDENT,
+    SHARPNESS,
+    confident_ai,
+    in_parts,
+    joined_continuations,
+    joined_expectations,
+    joined_policy,
+    learning_splits,
+    member_settings,
+    per_member,
+)
 from mpd2.methods.plus.answers import fit_answers, predict_answers
 from mpd2.methods.plus.asking import (
     CHEAPER,
@@ -36,13 +47,14 @@ from mpd2.methods.plus.asking import (
     look_ahead,
 )
 from mpd2.methods.plus.posterior import (
-    COHORTS,
     DRAWS,
     bootstraps,
+    draws_for,
     fit_posterior,
     fit_scaler,
     posterior_arrays,
     posterior_of,
+    scaler_notes,
     scaler_of,
 )
 
@@ -57,25 +69,29 @@ class Plus:
     limit: int = 3  # readers that may be asked about a case
     fuse: bool = True  # whether the posterior has the last word, or the reader heard last
     recalibrate: bool = True  # whether the posterior or the AI's own threshold labels a case nobody is asked about
-    by_cohort: bool = True  # whether glaucoma and readers may be otherwise in one cohort than in another
+    by_cohort: bool = True  # whether cases and readers may be otherwise in one cohort than in another
     draws: int = DRAWS
-    inputs: ClassVar[tuple[str, ...]] = (*MEASURED, COHORT)
     key: str = "mpd2-plus"
     name: str = "MPD²+"
 
     def __post_init__(self) -> None:
         checked_limit(self.limit)
 
+    def inputs(self, layout: StateLayout) -> tuple[str, ...]:
+        """All that is measured, and the cohort."""
+        return (*layout.measured, COHORT)
+
     def fit(self, cohort: Cohort, costs: Costs, seeds: Sequence[int]) -> Run:
         """Fit posterior and readers to every member's bootstraps, all in one go."""
-        options = {name: value for name, value in asdict(self).items() if name not in ("key", "name")}
-        settings = member_settings(seeds, **options)
         train, _ = learning_splits(cohort)
+        options = {name: value for name, value in asdict(self).items() if name not in ("key", "name")}
+        draws = draws_for(self.draws, train)
+        settings = member_settings(seeds, **options | {"draws": draws})
         scaler = fit_scaler(train, self.by_cohort)
-        weights = bootstraps(seeds, self.draws, len(train))  # [N, E · B]
-        posterior = fit_posterior(train, scaler, weights)  # [E · B, 7 G + 28]
+        weights = bootstraps(seeds, draws, train)  # [N, E · B]
+        posterior = fit_posterior(train, scaler, weights)  # [E · B, Q G + Q (Q + 1) / 2], Q = K + 1
         readers = np.stack([pooled.readers for pooled in fit_answers(train, scaler, weights)], axis=1)
-        readers = readers.reshape(len(seeds), self.draws, *readers.shape[1:])  # [E, B, 2, M, 7 G + 7]
+        readers = readers.reshape(len(seeds), draws, *readers.shape[1:])  # [E, B, 2, M, Q G + Q]
         return Run(
             method=self.key,
             settings=settings,
@@ -88,12 +104,14 @@ class Plus:
             costs=costs,
             readers=cohort.manifest.columns,
             fingerprint=cohort.fingerprint,
-            notes={COHORTS: scaler.cohorts},
+            notes=scaler_notes(scaler),
         )
 
     def policy(self, run: Run, cohort: Cohort) -> Policy:
         """How much first asking each reader is expected to save, as a soft choice between them and deciding now."""
-        return _soft(first_gain(outlook_of(run, cohort), run.costs, _options(run).limit), cohort)
+        limit = _options(run).limit
+        parts = in_parts(cohort)
+        return joined_policy([_soft(first_gain(outlook_of(run, part), run.costs, limit), part) for part in parts])
 
     def decide(self, run: Run, cohort: Cohort, costs: Costs | None = None) -> Decisions:
         """Whom every member asks, in order, and the label it ends with, under the run's costs or others."""
@@ -106,23 +124,42 @@ class Plus:
 
     def deciding(self, run: Run, cohort: Cohort) -> Callable[[OperatingPoint], Decisions]:
         """What the mean of all members' beliefs decides at any point, [N]."""
-        outlook, limit = _mean_outlook(run, cohort), _options(run).limit
-        return lambda point: decide(outlook(point), cohort.decisions, point.costs, limit)
+        limit, parts = _options(run).limit, in_parts(cohort)
+        outlooks = [_mean_outlook(run, part) for part in parts]
+
+        def at(point: OperatingPoint) -> Decisions:
+            decided = [
+                decide(outlook(point), part.decisions, point.costs, limit)
+                for outlook, part in zip(outlooks, parts, strict=True)
+            ]
+            return Decisions(
+                np.concatenate([each.consulted for each in decided]), np.concatenate([each.label for each in decided])
+            )
+
+        return at
 
     def together(self, run: Run, cohort: Cohort) -> Callable[[OperatingPoint], tuple[Policy, Continuations]]:
         """The policy of the mean of all members' beliefs at any point, and how every case would end otherwise, [N]."""
-        outlook, limit = _mean_outlook(run, cohort), _options(run).limit
+        limit, parts = _options(run).limit, in_parts(cohort)
+        outlooks = [_mean_outlook(run, part) for part in parts]
 
         def at(point: OperatingPoint) -> tuple[Policy, Continuations]:
-            believed = outlook(point)
-            policy = _soft(first_gain(believed, point.costs, limit), cohort)
-            return policy, continuations(believed, cohort.decisions, point.costs, limit)
+            believed = [outlook(point) for outlook in outlooks]
+            gains = [first_gain(each, point.costs, limit) for each in believed]
+            endings = [
+                continuations(each, part.decisions, point.costs, limit)
+                for each, part in zip(believed, parts, strict=True)
+            ]
+            return _soft(np.concatenate(gains), cohort), joined_continuations(endings)
 
         return at
 
     def continuations(self, run: Run, cohort: Cohort) -> Continuations:
         """How every case ends, for every member, if nobody is asked and if each reader is asked first."""
-        return continuations(outlook_of(run, cohort), cohort.decisions, run.costs, _options(run).limit)
+        limit = _options(run).limit
+        return joined_continuations(
+            [continuations(outlook_of(run, part), part.decisions, run.costs, limit) for part in in_parts(cohort)]
+        )
 
     def steps(self, run: Run, case: Cohort, costs: Costs) -> pd.DataFrame:
         """How one case is decided, all members together, a row a step; columns as `asking.CHAIN`."""
@@ -133,13 +170,13 @@ class Plus:
         """How many readers may be asked about a case."""
         return _options(run).limit
 
-    def glaucoma(self, run: Run, cohort: Cohort) -> Floats:
-        """P(glaucoma | state) by every member, [E, N]."""
+    def positive(self, run: Run, cohort: Cohort) -> Floats:
+        """P(positive | state) by every member, [E, N]."""
         return posterior_of(run, cohort)
 
     def answers(self, run: Run, cohort: Cohort) -> Floats:
-        """P(each reader says glaucoma | truth 0, 1) by all members together, [N, M, 2]."""
-        return outlook_of(run, cohort).together().answers
+        """P(each reader says positive | truth 0, 1) by all members together, [N, M, 2]."""
+        return np.concatenate([outlook_of(run, part).together().answers for part in in_parts(cohort)])
 
     def expectations(self, run: Run, cohort: Cohort, costs: Costs) -> Expectations:
         """The posterior, whose answers are wrong under it, and what deciding now and asking each reader first cost.
@@ -147,25 +184,28 @@ class Plus:
         Fees and whatever is asked later are counted in. The AI's own answer may be wrong where deciding now is cheap:
         the posterior, not the AI's threshold, labels a case nobody is asked about.
         """
+        return joined_expectations([self._expected(run, part, costs) for part in in_parts(cohort)])
+
+    def _expected(self, run: Run, cohort: Cohort, costs: Costs) -> Expectations:
         outlook = outlook_of(run, cohort).together()
-        healthy, sick = 1 - outlook.prior, outlook.prior
-        alarm, miss = costs.false_positive * healthy, costs.false_negative * sick
+        well, sick = 1 - outlook.prior, outlook.prior
+        alarm, miss = costs.false_positive * well, costs.false_negative * sick
         now = np.where(outlook.kept == CHEAPER, np.minimum(alarm, miss), np.where(outlook.kept == 1, alarm, miss))
         gains = first_gain(outlook, costs, _options(run).limit)
-        alarmed, found = healthy[:, None] * outlook.answers[..., 0], sick[:, None] * outlook.answers[..., 1]  # [N, M]
-        ai = np.where(cohort.ai_label == 1, healthy, sick)
+        alarmed, found = well[:, None] * outlook.answers[..., 0], sick[:, None] * outlook.answers[..., 1]  # [N, M]
+        ai = np.where(cohort.ai_label == 1, well, sick)
         cost = now[:, None] - np.column_stack([np.zeros(len(cohort)), gains])
         wrong = np.column_stack([ai, alarmed + sick[:, None] - found])
         return Expectations(outlook.prior, wrong, np.column_stack([cohort.ai_label, alarmed + found]), cost)
 
     def grounds(self, run: Run, cohort: Cohort) -> dict[Ground, Floats]:
-        """The log-odds of glaucoma before anybody is asked, and what asking whoever is best is expected to save.
+        """The log-odds of a positive before anybody is asked, and what asking whoever is best is expected to save.
 
         The label rests on the first; the second, fees and later readers counted in, is above 0 where asking pays.
         """
         there = np.flatnonzero(cohort.available.any(0))  # nobody else's answers need be worked out
         outlook = outlook_of(run, cohort, there).together()
-        found: dict[Ground, Floats] = {"glaucoma": logit(outlook.prior)}
+        found: dict[Ground, Floats] = {"positive": logit(outlook.prior)}
         if len(there):
             costs = replace(run.costs, fees=tuple(run.costs.fees[reader] for reader in there))
             depth = look_ahead(_options(run).limit, cohort.readers)

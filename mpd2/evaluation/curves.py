@@ -5,7 +5,6 @@ As in `tables`, a value is the mean over members, and `weights` are `intervals.r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from functools import partial
 from itertools import product
 
@@ -18,26 +17,28 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Continuations, Policy, Rule, preferences, route
+from mpd2.core.state import UNCERTAINTY, StateLayout
 from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.intervals import bootstrap, estimates, mean_of, sd_of
 from mpd2.evaluation.metrics import COUNTED, COUNTS, readings, tally
 from mpd2.evaluation.tables import on_front, overall, pareto
 
-RISK_SIGNALS: Mapping[str, str] = {
-    "structural": "How much the disc looks like glaucoma: mean rank of the vertical and the area cup-to-disc ratio.",
-    "reliability": "How little the AI can be trusted: mean rank of the image's distance from the AI's training images "
-    "and of the AI's own uncertainty.",
-}
-"""The ways to call a case hard, each with the text that explains it."""
-
 MEAN_READER = "mean-reader"  # takes the place of a run name in the readers' own curve
 SCORES = ("F1", "MCC")
 COSTS = ("ClinicalCost", "ExpertCost", "TotalCost")
 
-_RANKED = {"structural": ("vCDR", "aCDR"), "reliability": ("vim_risk_z", "uncertainty")}  # state variables
-
-
 # ---------------------------------------------------------------------------------- by risk
+
+
+def risk_signals(layout: StateLayout) -> dict[str, tuple[str, ...]]:
+    """The ways to call a case hard, each with the variables whose mean rank it is.
+
+    `structural`, where there are inputs of structure: how much it looks positive. `reliability`: how little the AI can
+    be trusted, by its own uncertainty and by how far the case is from what it was trained on.
+    """
+    structure = tuple(layout.names[position] for position in layout.of_role("structure"))
+    found = {"structural": structure, "reliability": (*layout.distances, UNCERTAINTY)}
+    return {name: variables for name, variables in found.items() if variables}
 
 
 def risk_signal(cohort: Cohort, name: str) -> Floats:
@@ -46,9 +47,10 @@ def risk_signal(cohort: Cohort, name: str) -> Floats:
     Ranks put quantities of different scales, outliers and all, on one footing. They run over all cases together and
     not within each cohort: where a whole cohort is far from what the AI knows, all of it is hard.
     """
-    if name not in _RANKED:
-        raise UserError(f"risk signal: found {name!r}, expected one of {', '.join(_RANKED)}")
-    values = np.stack([cohort.column(variable) for variable in _RANKED[name]])  # [2, N]
+    known = risk_signals(cohort.layout)
+    if name not in known:
+        raise UserError(f"risk signal: found {name!r}, expected one of {', '.join(known)}")
+    values = np.stack([cohort.column(variable) for variable in known[name]])  # [K, N]
     return rankdata(values, axis=-1).mean(0) / len(cohort)
 
 

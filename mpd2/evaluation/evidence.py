@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
@@ -31,6 +32,7 @@ class Evidence:
     cohort: Cohort
     costs: Costs
     outcomes: Mapping[str, Outcome]  # by run name, in the order of the tables
+    published: Path | None = None  # the folder of what a paper prints of them; none where no paper is about these cases
 
     @cached_property
     def tallies(self) -> dict[str, Tally]:

@@ -6,34 +6,22 @@ every operating point.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from math import factorial
 
 import numpy as np
 import pandas as pd
-from scipy.special import expit
 
 from mpd2.core.arrays import Bools, Floats, Ints
-from mpd2.core.cohort import ANSWERS, MEASURED, STATE, UNKNOWN, Cohort
+from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import Expectations
 from mpd2.core.policy import AI, DECIDED_BY, RULE, Continuations, Policy, Rule, choose, mean_policy, preferences
+from mpd2.core.state import IS_MISSING, PROBABILITY, UNCERTAINTY, StateLayout
 from mpd2.core.text import decimal
 from mpd2.evaluation.map import nearest
+from mpd2.evaluation.shapley import orders_drawn, shapley
 from mpd2.methods.base import COHORT, Ground
-
-INPUT_NAMES = {
-    "prob_1": "AI's probability",
-    "logit_0": "AI's score, healthy",
-    "logit_1": "AI's score, glaucoma",
-    "vim_risk_z": "image distance",
-    "quality_risk": "quality risk",
-    "uncertainty": "AI's uncertainty",
-    "vCDR": "vertical CDR",
-    "aCDR": "area CDR",
-    COHORT: "cohort",
-}
 
 NEW_CASE = "new case"  # id of one that is entered by hand
 BACKGROUND = 24  # training cases that stand for "not knowing" an input
@@ -47,9 +35,6 @@ Applied = Callable[[Cohort], tuple[Policy, Continuations | None]]
 Grounds = Callable[[Cohort], dict[Ground, Floats]]
 """The numbers by which any cases are decided, [N] each, or [E, N] by every member."""
 
-Value = Callable[[Floats], Floats]
-"""From K rows of F inputs, [K, F], to numbers for each, [..., K]."""
-
 
 @dataclass(frozen=True, eq=False)
 class Attribution:
@@ -58,6 +43,7 @@ class Attribution:
     inputs: tuple[str, ...]  # F of them
     values: Floats  # [F] or [E, F]
     base: Floats  # [] or [E] the mean number of the background
+    orders: int = 0  # of knowing the inputs that were drawn; 0 where every set of them was looked at
 
     @property
     def total(self) -> Floats:
@@ -69,41 +55,47 @@ class Attribution:
 
 
 def copies_with(case: Cohort, state: Floats, available: Bools | None = None) -> Cohort:
-    """One case with other states, [K, 8], and if given another roster, [M]."""
-    copies = case.rows(np.zeros(len(state), int))
+    """One case with other states, [K, S], and if given another roster, [M]; what is missing in them is absent."""
+    copies, layout = case.rows(np.zeros(len(state), int)), case.layout
     roster = copies.available if available is None else np.tile(available, (len(state), 1))
-    return replace(copies, state=state, available=roster)
+    absent = np.zeros(state.shape, bool)
+    for name, indicator in _indicators(layout).items():
+        absent[:, layout.position(name)] = state[:, layout.position(indicator)] == 1
+    return replace(copies, state=state, absent=absent, available=roster)
 
 
-def changed(state: Floats, values: dict[str, float]) -> Floats:
-    """A state, [8], with measured inputs replaced; probability and uncertainty follow.
-
-    >>> np.round(changed(np.zeros(8), {"logit_1": 2.0}), 3).tolist()
-    [0.881, 0.0, 2.0, 0.0, 0.0, 0.119, 0.0, 0.0]
-    """
-    new = np.array(state, float)
+def changed(case: Cohort, values: dict[str, float]) -> Floats:
+    """The state of a case, [S], with measured inputs replaced; probability and uncertainty follow."""
+    layout, new = case.layout, np.array(case.state[0], float)
     for name, value in values.items():
-        new[STATE.index(name)] = value
-    return following(new)
+        new[layout.position(name)] = value
+        if name in _indicators(layout):
+            new[layout.position(f"{name}{IS_MISSING}")] = 0.0
+    return layout.completed(new)
 
 
-def following(state: Floats) -> Floats:
-    """States, [..., 8], with the probability and uncertainty that their logits imply."""
-    new = np.array(state, float)
-    probability = expit(new[..., STATE.index("logit_1")] - new[..., STATE.index("logit_0")])
-    new[..., STATE.index("prob_1")] = probability
-    new[..., STATE.index("uncertainty")] = np.minimum(probability, 1 - probability)
-    return new
+def _indicators(layout: StateLayout) -> dict[str, str]:
+    """By input that may be missing, the variable that says whether it is."""
+    return {name.removesuffix(IS_MISSING): name for name in layout.names if name.endswith(IS_MISSING)}
+
+
+def title_of(name: str, layout: StateLayout) -> str:
+    """An input as it stands in a sentence."""
+    return "cohort" if name == COHORT else layout.titles[name]
 
 
 def typical_case(train: Cohort) -> Cohort:
     """A case to start a new one from: every measured input at its median, every reader there, nothing known."""
+    state = train.layout.completed(np.median(train.state, axis=0))
+    state[train.layout.positions(list(_indicators(train.layout).values()))] = 0.0  # all of it is measured
     return replace(
         train.rows(np.array([0])),
         ids=np.array([NEW_CASE]),
         split=np.array([""]),
-        state=following(np.median(train.state, axis=0))[None],
-        horizontal_cdr=np.array([np.nan]),
+        cluster=np.array([-1]),
+        state=state[None],
+        absent=np.zeros((1, len(train.layout)), bool),
+        drawn=np.full((1, train.drawn.shape[1]), np.nan),
         truth=np.array([UNKNOWN]),
         decisions=np.full((1, train.readers), UNKNOWN),
         available=np.ones((1, train.readers), bool),
@@ -120,9 +112,9 @@ def actions_frame(
 
     Whoever keeps it is the AI, or the rule where the label `kept`, given with nobody asked, is against the AI's own.
     `policy` is that of a population, [E, 1]; `expected` is of the one case. `wrong` is how likely the own answer of the
-    AI or of the reader is wrong, `says` how likely it is glaucoma, and `if_glaucoma` and `if_healthy` how likely
-    glaucoma is once it is known. `expected_cost`, of keeping the case or of first asking the reader, is NaN for a
-    reader who is not available. The `runner_up` is the reader who holds most beside whoever is chosen.
+    AI or of the reader is wrong, `says` how likely it is positive, and `if_positive` and `if_negative` how likely
+    the case is positive once it is known. `expected_cost`, of keeping the case or of first asking the reader, is NaN
+    for a reader who is not available. The `runner_up` is the reader who holds most beside whoever is chosen.
     """
     shares = policy.actions[:, 0]  # [E, 1 + M]
     manifest = case.manifest
@@ -140,8 +132,8 @@ def actions_frame(
         "fee": [0.0, *costs.fees],
         "wrong": expected.wrong[0],
         "says": expected.says[0],
-        "if_glaucoma": expected.after(1)[0],
-        "if_healthy": expected.after(0)[0],
+        "if_positive": expected.after(1)[0],
+        "if_negative": expected.after(0)[0],
         "expected_cost": np.where(np.isfinite(expected.cost[0]), expected.cost[0], np.nan),
         "available": [True, *case.available[0]],
         "chosen": chosen,
@@ -152,41 +144,27 @@ def actions_frame(
 # ---------------------------------------------------------------------------------- what each input adds
 
 
-def shapley(value: Value, case: Floats, background: Floats) -> tuple[Floats, Floats]:
-    """Exact Shapley values of a case's F inputs, [..., F], and the mean value of the background, [...].
-
-    All 2^F coalitions: inside one the inputs are the case's, outside they are a background row's, averaged over rows.
-    """
-    inputs = len(case)
-    inside = (np.arange(2**inputs)[:, None] >> np.arange(inputs)) % 2 == 1  # [2^F, F]
-    mixed = np.where(inside[:, None], case, background)  # [2^F, B, F]
-    values = value(mixed.reshape(-1, inputs))
-    worth = values.reshape(*values.shape[:-1], len(inside), len(background)).mean(-1)  # [..., 2^F]
-    weight = np.array([factorial(s) * factorial(inputs - s - 1) / factorial(inputs) for s in range(inputs)])
-    size = inside.sum(1, keepdims=True)
-    signed = np.where(inside, weight[size - 1], -weight[np.minimum(size, inputs - 1)])  # [2^F, F]
-    return worth @ signed, worth[..., 0]
-
-
 def attribute(
     grounds: Grounds, inputs: tuple[str, ...], case: Cohort, train: Cohort, size: int = BACKGROUND
 ) -> dict[Ground, Attribution]:
     """What each input adds to the numbers one case is decided by.
 
     Inputs are taken one by one, also where a method sees both the AI's scores and what follows from them: what these
-    share is split between them.
+    share is split between them. An input and whether it is missing are one.
     """
-    numbers = tuple(grounds(case))
+    numbers, fills = tuple(grounds(case)), train.train_fills()
     if not numbers:
         return {}
 
     def value(rows: Floats) -> Floats:
         each, place = np.unique(rows, axis=0, return_inverse=True)  # where case and background agree, sets are the same
-        found = grounds(_with_inputs(case, inputs, each))
+        found = grounds(_with_inputs(case, inputs, each, fills))
         return np.stack([found[number] for number in numbers])[..., place.ravel()]
 
-    values, base = shapley(value, _inputs_of(case, inputs)[0], _inputs_of(background(train, size), inputs))
-    return {number: Attribution(inputs, values[k], base[k]) for k, number in enumerate(numbers)}
+    others = _inputs_of(background(train, size), inputs)  # [B, F]
+    values, base = shapley(value, _inputs_of(case, inputs)[0], others)
+    orders = orders_drawn(len(inputs), len(others))
+    return {number: Attribution(inputs, values[k], base[k], orders) for k, number in enumerate(numbers)}
 
 
 def sending(applied: Applied, rule: Rule) -> Grounds:
@@ -211,26 +189,39 @@ def attribution_frame(attribution: Attribution, case: Cohort) -> pd.DataFrame:
     cohort = case.manifest.cohorts[case.source[0]].name
     return pd.DataFrame({
         "variable": names,
-        "input": [INPUT_NAMES[name] for name in names],
-        "value": [cohort if name == COHORT else decimal(case.column(name)[0], 2) for name in names],
+        "input": [title_of(name, case.layout) for name in names],
+        "value": [cohort if name == COHORT else _shown(case, name) for name in names],
         "adds": values.mean(0),
         "least": values.min(0),
         "most": values.max(0),
     })  # fmt: skip
 
 
+def _shown(case: Cohort, name: str) -> str:
+    return "missing" if case.absent[0, case.layout.position(name)] else decimal(case.column(name)[0], 2)
+
+
 def _inputs_of(cases: Cohort, inputs: tuple[str, ...]) -> Floats:
-    """The named inputs, [N, F]; a cohort by its position."""
-    return np.column_stack([cases.source if name == COHORT else cases.column(name) for name in inputs]).astype(float)
+    """The named inputs, [N, F]; a cohort by its position, NaN for what was not measured."""
+    measured = np.where(cases.absent, np.nan, cases.state)
+    places = {name: cases.layout.position(name) for name in inputs if name != COHORT}
+    return np.column_stack([cases.source if name == COHORT else measured[:, places[name]] for name in inputs]).astype(
+        float
+    )
 
 
-def _with_inputs(case: Cohort, inputs: tuple[str, ...], rows: Floats) -> Cohort:
-    """One case with other inputs, [K, F]; what follows from the AI's scores does, unless it is one of the inputs."""
-    state = np.repeat(case.state, len(rows), axis=0)
+def _with_inputs(case: Cohort, inputs: tuple[str, ...], rows: Floats, fills: Mapping[str, float]) -> Cohort:
+    """One case with other inputs, [K, F], NaN for one that is missing, which is then one of `fills`.
+
+    What follows from the AI's scores does, unless it is one of the inputs.
+    """
+    state, indicators = np.repeat(case.state, len(rows), axis=0), _indicators(case.layout)
     for name, values in zip(inputs, rows.T, strict=True):
         if name != COHORT:
-            state[:, STATE.index(name)] = values
-    copies = copies_with(case, state if {"prob_1", "uncertainty"} & set(inputs) else following(state))
+            state[:, case.layout.position(name)] = np.where(np.isnan(values), fills.get(name, 0.0), values)
+        if name in indicators:
+            state[:, case.layout.position(indicators[name])] = np.isnan(values)
+    copies = copies_with(case, state if {PROBABILITY, UNCERTAINTY} & set(inputs) else case.layout.completed(state))
     return replace(copies, source=rows[:, inputs.index(COHORT)].astype(np.int64)) if COHORT in inputs else copies
 
 
@@ -254,9 +245,10 @@ def flips(applied: Applied, rule: Rule, case: Cohort, train: Cohort) -> pd.DataF
     """
     case = replace(case, decisions=np.full_like(case.decisions, UNKNOWN))  # what readers would say plays no part
     before = int(done(applied, rule, case)[0])
-    columns = [STATE.index(name) for name in MEASURED]
+    measured = case.layout.measured
+    columns = case.layout.positions(measured)
     own, scale = case.state[0, columns], train.state.std(0)[columns]
-    position = np.repeat(np.arange(len(MEASURED)), 2)  # [W] every input on its way down and on its way up
+    position = np.repeat(np.arange(len(measured)), 2)  # [W] every input on its way down and on its way up
     ends = np.column_stack([train.state.min(0), train.state.max(0)])[columns].ravel()
     path, outcome = _walk(applied, rule, case, position, own[position], ends)
     rows = []
@@ -271,11 +263,11 @@ def flips(applied: Applied, rule: Rule, case: Cohort, train: Cohort) -> pd.DataF
     where = found.pop("position").to_numpy(int)
     at = found["flips_at"].to_numpy(float)
     found = found.assign(
-        variable=np.array(MEASURED)[where],
-        input=[INPUT_NAMES[MEASURED[k]] for k in where],
+        variable=np.array(measured)[where],
+        input=[case.layout.titles[measured[k]] for k in where],
         now=own[where],
         change=(at - own[where]) / scale[where],
-        probability=_moved(case.state[0], where, at[:, None])[:, 0, STATE.index("prob_1")],
+        probability=_moved(case, where, at[:, None])[:, 0, case.layout.position(PROBABILITY)],
         then=[_in_words(int(each), case) for each in found.pop("outcome")],
     )
     easiest = found.sort_values("change", key=np.abs, ignore_index=True)
@@ -300,8 +292,8 @@ def _walk(
 ) -> tuple[Floats, Ints]:
     """Points on W ways, each along one measured input, and what is done there, [W, STEPS]."""
     path = start[:, None] + (end - start)[:, None] * np.linspace(0, 1, STEPS)
-    states = _moved(case.state[0], position, path)
-    outcome = done(applied, rule, copies_with(case, states.reshape(-1, len(STATE))))
+    states = _moved(case, position, path)
+    outcome = done(applied, rule, copies_with(case, states.reshape(-1, len(case.layout))))
     return path, outcome.reshape(path.shape)
 
 
@@ -318,16 +310,27 @@ def _first(turned: Bools) -> tuple[Ints, Ints]:
     return way, turned[way].argmax(-1)
 
 
-def _moved(state: Floats, position: Ints, values: Floats) -> Floats:
-    """One state with the measured input at position[w] set to each of values[w], [W, S] to [W, S, 8]."""
-    moved = np.broadcast_to(state, (*values.shape, len(STATE))).copy()
-    columns = np.array([STATE.index(name) for name in MEASURED])[position]
+def _moved(case: Cohort, position: Ints, values: Floats) -> Floats:
+    """A case's state with the measured input at position[w] set to each of values[w], [W, K] to [W, K, S].
+
+    An input that was missing no longer is.
+    """
+    layout, indicators = case.layout, _indicators(case.layout)
+    moved = np.broadcast_to(case.state[0], (*values.shape, len(layout))).copy()
+    columns = np.array(layout.positions(layout.measured))[position]
     np.put_along_axis(moved, np.broadcast_to(columns[:, None, None], (*values.shape, 1)), values[..., None], -1)
-    return following(moved)
+    for way, place in enumerate(position):
+        if (name := layout.measured[place]) in indicators:
+            moved[way, :, layout.position(indicators[name])] = 0.0
+    return layout.completed(moved)
 
 
 def _in_words(outcome: int, case: Cohort) -> str:
-    return f"kept: {ANSWERS[outcome]}" if outcome < 2 else f"sent to {case.manifest.readers[outcome - 2].name}"
+    return (
+        f"kept: {case.manifest.task.answers[outcome]}"
+        if outcome < 2
+        else f"sent to {case.manifest.readers[outcome - 2].name}"
+    )
 
 
 # ---------------------------------------------------------------------------------- beside other cases
@@ -348,8 +351,8 @@ def range_frame(case: Cohort, train: Cohort) -> pd.DataFrame:
     beyond = (value < train.state.min(0)) | (value > train.state.max(0))
     flag = np.where(beyond, BEYOND, np.where(outside, OUTSIDE, INSIDE))
     return pd.DataFrame({
-        "variable": STATE,
-        "input": [INPUT_NAMES[name] for name in STATE],
+        "variable": case.layout.names,
+        "input": list(case.layout.titles.values()),
         "value": value,
         "low": low,
         "high": high,
@@ -369,13 +372,13 @@ def similar_cases(applied: Applied, rule: Rule, case: Cohort, train: Cohort, k: 
     rows, distances = nearest(train, case.state, k)
     alike = train.rows(rows[0])
     who = ["AI", *(reader.name for reader in train.manifest.readers)]
-    answers = pd.DataFrame(alike.action_labels, columns=who).replace(ANSWERS)
+    answers = pd.DataFrame(alike.action_labels, columns=who).replace(train.manifest.task.answers)
     names = np.array([entry.name for entry in train.manifest.cohorts])
     facts = pd.DataFrame({
         "case_id": alike.ids,
         "distance": distances[0],
         "cohort": names[alike.source],
-        "truth": [ANSWERS[int(truth)] for truth in alike.truth],
+        "truth": [train.manifest.task.answers[int(truth)] for truth in alike.truth],
         "done": [_in_words(int(each), case) for each in done(applied, rule, alike)],
     })  # fmt: skip
     return facts.join(answers.loc[:, (answers != "").any()])
@@ -384,6 +387,6 @@ def similar_cases(applied: Applied, rule: Rule, case: Cohort, train: Cohort, k: 
 def comparison_frame(case: Cohort, other: Cohort, train: Cohort) -> pd.DataFrame:
     """Two cases input by input: both values, and how far apart in standard deviations of the training cases."""
     scale = train.state.std(0)
-    apart = np.divide(case.state[0] - other.state[0], scale, out=np.zeros(len(STATE)), where=scale > 0)
-    names = [INPUT_NAMES[name] for name in STATE]
+    apart = np.divide(case.state[0] - other.state[0], scale, out=np.zeros(len(scale)), where=scale > 0)
+    names = list(case.layout.titles.values())
     return pd.DataFrame({"input": names, "this": case.state[0], "other": other.state[0], "apart": apart})

@@ -1,10 +1,10 @@
-"""A bound on missed glaucoma among the cases no reader sees, valid for finitely many cases.
+"""A bound on misses among the cases no reader sees, valid for finitely many cases.
 
 A case is kept where its log-odds of being sent are at or below a limit. Limits that can be promised to miss at most a
 share `level` of what they keep are found on calibration cases by Learn then Test (Angelopoulos et al., 2022):
 every limit of a fixed sequence is tested with the exact binomial chance of so few misses, and testing stops at the
 first that fails. The promise holds with CONFIDENCE over the draw of the calibration cases if later cases are
-exchangeable with them: the same kind of people and cameras, and a score that was not fitted to them.
+exchangeable with them: the same kind of people and recordings, and a score that was not fitted to them.
 
 MAPIE's controller is not used: its fixed sequence takes its direction from the calibration cases themselves, and its
 other corrections cost the power that a few hundred cases have. The tests hold our sequence against MAPIE's.
@@ -21,6 +21,7 @@ import pandas as pd
 from scipy import stats
 
 from mpd2.core.arrays import Bools, Floats, Ints
+from mpd2.core.clusters import design_effect, effective_cases
 from mpd2.core.errors import UserError
 from mpd2.core.policy import mean_policy, preferences
 from mpd2.core.rng import Stream, stream
@@ -32,13 +33,14 @@ LEVELS = (0.02, 0.05, 0.1)
 LIMITS = np.arange(-6, 6, 0.25)  # from the strictest to the laxest, fixed before any case is seen; 0 is the own rule
 STARTS = 4  # places of the sequence at which testing begins anew, each with its share of the error allowed
 NO_LIMIT = -1
+ROUNDING = 1e-9  # cases
 FOUND = ("limit", "kept", "missed", "judged_kept", "judged_missed", "rate", "low", "high")
 HOLDS, TOO_FEW, NONE_HOLDS = "holds", "too few cases", "no limit holds"
 AMONG = {
     "kept": "all cases no reader sees",
-    "sent home": "those of them called healthy",
+    "sent home": "those of them called negative",
 }
-"""What a share is of. Only who is called healthy can be missed, so the second promise is the stronger one."""
+"""What a share is of. Only what is called negative can be missed, so the second promise is the stronger one."""
 
 
 Counts = tuple[Floats, Floats]
@@ -50,7 +52,8 @@ class Kept:
     """What each limit would keep of N cases, and what it would miss."""
 
     inside: Bools  # [L, N] kept at each of LIMITS
-    missed: Bools  # [N] glaucoma missed if the case is kept
+    missed: Bools  # [N] a miss if the case is kept
+    cluster: Ints | None = None  # [N] which cases belong together; none: every case stands alone
 
     def __len__(self) -> int:
         return len(self.missed)
@@ -66,11 +69,25 @@ class Kept:
 
     def of(self, rows: np.ndarray) -> Kept:
         """Some of the cases."""
-        return Kept(self.inside[:, rows], self.missed[rows])
+        return Kept(self.inside[:, rows], self.missed[rows], None if self.cluster is None else self.cluster[rows])
 
     def beside(self, other: Kept) -> Kept:
         """Both together."""
-        return Kept(np.concatenate([self.inside, other.inside], axis=1), np.append(self.missed, other.missed))
+        return Kept(
+            np.concatenate([self.inside, other.inside], axis=1),
+            np.append(self.missed, other.missed),
+            np.append(self.clusters, other.clusters + (0 if self.cluster is not None else len(self))),
+        )
+
+    @property
+    def clusters(self) -> Ints:
+        """Which cases belong together, [N]."""
+        return np.arange(len(self)) if self.cluster is None else self.cluster
+
+    @property
+    def independent(self) -> float:
+        """How many independent cases one case is worth, at most 1: what is promised counts rows of a cluster once."""
+        return effective_cases(self.clusters) / len(self) if len(self) else 1.0
 
 
 def kept_cases(evidence: Evidence, method: str, among: str) -> Kept:
@@ -81,8 +98,9 @@ def kept_cases(evidence: Evidence, method: str, among: str) -> Kept:
     label = cohort.ai_label if outcome.continuations is None else outcome.continuations.together().kept
     log_odds = preferences(mean_policy(outcome.policy), outcome.rule).max(-1, initial=-np.inf)  # [N]
     inside = log_odds <= LIMITS[:, None]
-    healthy = label == 0
-    return Kept(inside & healthy if among == "sent home" else inside, healthy & (cohort.truth == 1))
+    cleared = label == 0
+    kept = inside & cleared if among == "sent home" else inside
+    return Kept(kept, cleared & (cohort.truth == 1), cohort.cluster)
 
 
 def cases_needed(level: float) -> int:
@@ -96,9 +114,12 @@ def cases_needed(level: float) -> int:
     return int(np.ceil(np.log((1 - CONFIDENCE) / STARTS) / np.log1p(-level)))
 
 
-def limits_that_hold(counts: Counts, level: float) -> Bools:
-    """Which limits can be promised from counts of calibration cases, [..., L]."""
-    kept, missed = counts
+def limits_that_hold(counts: Counts, level: float, independent: float = 1.0) -> Bools:
+    """Which limits can be promised from counts of calibration cases, [..., L].
+
+    Where cases belong together they count as fewer, `independent` each: kept ones rounded down, missed ones up.
+    """
+    kept, missed = np.floor(counts[0] * independent + ROUNDING), np.ceil(counts[1] * independent - ROUNDING)
     return in_sequence(np.asarray(stats.binom.cdf(missed, kept, level)), 1 - CONFIDENCE)
 
 
@@ -128,21 +149,43 @@ def promise(calibration: Kept, judged: Kept, level: float) -> dict[str, Any]:
     """
     needed = cases_needed(level)
     kept, missed = (count[0] for count in calibration.all)
-    place = int(laxest(limits_that_hold((kept, missed), level)))
-    state = HOLDS if place != NO_LIMIT else TOO_FEW if kept.max() < needed else NONE_HOLDS
+    place = int(laxest(limits_that_hold((kept, missed), level, calibration.independent)))
+    enough = np.floor(kept.max() * calibration.independent + ROUNDING) >= needed
+    state = HOLDS if place != NO_LIMIT else NONE_HOLDS if enough else TOO_FEW
     row: dict[str, Any] = {"level": level, "state": state, "n": len(calibration), "judged_n": len(judged)}
     if place == NO_LIMIT:
         return row | dict.fromkeys(FOUND, np.nan)
     later, later_missed = (int(count[0, place]) for count in judged.all)
     rate = later_missed / later if later else np.nan
-    values = (LIMITS[place], kept[place], missed[place], later, later_missed, rate, *wilson(later_missed, later))
+    inside = judged.inside[place]
+    effect = design_effect(judged.missed[inside].astype(float), judged.clusters[inside]) if later else 1.0
+    interval = wilson(later_missed, later, effect)
+    values = (LIMITS[place], kept[place], missed[place], later, later_missed, rate, *interval)
     return row | {name: float(value) for name, value in zip(FOUND, values, strict=True)}
 
 
-def redrawn(cases: int, calibration: int, checks: int, seed: int = 0) -> Floats:
-    """Which cases are for calibration in each of many draws, [R, N] of 0 and 1."""
-    luck = stream(seed, Stream.RESPLIT).random((checks, cases))
-    return (luck.argsort(-1).argsort(-1) < calibration).astype(float)
+def redrawn(cases: int, calibration: int, checks: int, seed: int = 0, cluster: Ints | None = None) -> Floats:
+    """Which cases are for calibration in each of many draws, [R, N] of 0 and 1.
+
+    Where cases belong together, `cluster` [N], whole clusters are drawn until there are enough.
+    """
+    alone = np.arange(cases) if cluster is None else cluster
+    _, first, of, sizes = np.unique(alone, return_index=True, return_inverse=True, return_counts=True)
+    place = first.argsort()  # as they first occur, so that cases that stand alone are in the order of their rows
+    of, sizes = place.argsort()[of.reshape(-1)], sizes[place]
+    luck = stream(seed, Stream.RESPLIT).random((checks, len(sizes)))
+    order = luck.argsort(-1)
+    before = np.cumsum(sizes[order], axis=-1) - sizes[order]  # cases drawn before each cluster in turn, [R, G]
+    drawn = np.empty(order.shape)
+    np.put_along_axis(drawn, order, (before < calibration).astype(float), -1)
+    return drawn[:, of]
+
+
+def redraws(calibration: Kept, judged: Kept, checks: int) -> Floats:
+    """Which cases of both together are for calibration in each of many draws, [R, N]."""
+    return redrawn(
+        len(calibration) + len(judged), len(calibration), checks, cluster=calibration.beside(judged).clusters
+    )
 
 
 def checked(pool: Kept, drawn: Floats, level: float) -> dict[str, float]:
@@ -153,7 +196,7 @@ def checked(pool: Kept, drawn: Floats, level: float) -> dict[str, float]:
     over draws with a limit).
     """
     counts, everything = pool.counts(drawn), pool.all
-    place = laxest(limits_that_hold(counts, level))
+    place = laxest(limits_that_hold(counts, level, pool.independent))
     has_limit, at = place != NO_LIMIT, np.maximum(place, 0)
     kept, missed = (np.asarray(count[0, at]) for count in everything)
     rest, rest_missed = (
@@ -181,7 +224,8 @@ def guarantee(calibration: Evidence, judged: Evidence, checks: int) -> pd.DataFr
     rows = []
     for key in dict.fromkeys(calibration.cohort.sources.tolist()):
         first, then = (evidence.cohort.sources == key for evidence in (calibration, judged))
-        drawn = redrawn(int(first.sum() + then.sum()), int(first.sum()), checks)
+        pool = np.append(calibration.cohort.cluster[first], judged.cohort.cluster[then])
+        drawn = redrawn(len(pool), int(first.sum()), checks, cluster=pool)
         for (method, outcome), among in product(calibration.outcomes.items(), AMONG):
             if outcome.policy is None:
                 continue

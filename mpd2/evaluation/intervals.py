@@ -7,7 +7,7 @@ population the statistic is the mean over its members.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from statistics import NormalDist
 
@@ -16,11 +16,14 @@ import pandas as pd
 from scipy import stats
 
 from mpd2.core.arrays import Floats
+from mpd2.core.clusters import clusters_of
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.evaluation.metrics import COUNTED, METRICS, Tally, metrics_of
 
 RESAMPLES = 2000
+FEWEST = 200  # resamples, however large a table
+MOST_WEIGHTS, MOST_DRAWN = 40_000_000, 2**22  # numbers that are kept, and drawn at once
 LEVEL = 0.95
 TAILS = np.array([(1 - LEVEL) / 2, (1 + LEVEL) / 2])
 
@@ -51,28 +54,50 @@ class Estimate:
         return Estimate(self.value - other.value, self.low - other.high, self.high - other.low)
 
     def __str__(self) -> str:
-        """A difference and its interval, in plain text.
+        """A difference and its interval, if it has one, in plain text.
 
-        >>> print(Estimate(-0.035, -0.051, 0.017), Estimate(0.0001, -0.0004, 0.3))
-        -0.035 [-0.051, +0.017] +0.000 [+0.000, +0.300]
+        >>> print(Estimate(-0.035, -0.051, 0.017), Estimate(0.0001, -0.0004, 0.3), Estimate(0.1, np.nan, np.nan))
+        -0.035 [-0.051, +0.017] +0.000 [+0.000, +0.300] +0.100
         """
         if np.isnan(self.value):
             return "–"
         value, low, high = (round(part, 3) + 0.0 for part in (self.value, self.low, self.high))  # no negative zero
+        if np.isnan(self.low):
+            return f"{value:+.3f}"
         return f"{value:+.3f} [{low:+.3f}, {high:+.3f}]"
 
 
-def resample_weights(cohort: Cohort, resamples: int = RESAMPLES, seed: int = 0) -> Floats:
-    """How often each case is drawn in each resample, [R, N]; every cohort keeps its number of cases."""
+def resamples_for(cases: int) -> int:
+    """How many resamples are drawn: RESAMPLES, or of a very large table as many as are held at once, 200 at least.
+
+    >>> resamples_for(899), resamples_for(60_000), resamples_for(10**7)
+    (2000, 666, 200)
+    """
+    return min(RESAMPLES, max(FEWEST, MOST_WEIGHTS // max(cases, 1)))
+
+
+def resample_weights(cohort: Cohort, resamples: int | None = None, seed: int = 0, by_cluster: bool = True) -> Floats:
+    """How often each case is drawn in each resample, [R, N]; every cohort keeps its number of cases.
+
+    R is `resamples_for` so many cases unless it is given. What is drawn are clusters, each in place of one with as
+    many rows in every cohort; or, to show what difference that makes, single rows as if none belonged together.
+    """
+    resamples = resamples_for(len(cohort)) if resamples is None else resamples
     if resamples < 1:
         raise UserError(f"resamples: found {resamples}, expected at least 1")
-    n = len(cohort)
-    order = np.argsort(cohort.source, kind="stable")  # cases of a cohort side by side
-    ends = np.cumsum(np.bincount(cohort.source))[cohort.source]  # [N]
-    sizes = np.bincount(cohort.source)[cohort.source]
-    drawn = order[np.random.default_rng(seed).integers(ends - sizes, ends, size=(resamples, n))]  # [R, N]
-    cells = drawn + n * np.arange(resamples)[:, None]
-    return np.bincount(cells.ravel(), minlength=resamples * n).reshape(resamples, n).astype(float)
+    clusters = clusters_of(cohort if by_cluster else replace(cohort, cluster=np.arange(len(cohort))))
+    n, stratum = len(clusters), clusters.cohorts  # G, [G]
+    order = np.argsort(stratum, kind="stable")  # clusters of a stratum side by side
+    ends = np.cumsum(np.bincount(stratum))[stratum]  # [G]
+    sizes = np.bincount(stratum)[stratum]
+    random, weights = np.random.default_rng(seed), np.empty((resamples, n))
+    step = max(1, MOST_DRAWN // max(n, 1))
+    for start in range(0, resamples, step):
+        size = min(step, resamples - start)
+        drawn = order[random.integers(ends - sizes, ends, size=(size, n))]  # [some of R, G]
+        cells = drawn + n * np.arange(size)[:, None]
+        weights[start : start + size] = np.bincount(cells.ravel(), minlength=size * n).reshape(size, n)
+    return weights if n == len(cohort) else weights[:, clusters.of]
 
 
 def bootstrap(tally: Tally, weights: Floats) -> Floats:
@@ -129,8 +154,10 @@ def paired_difference(first: Tally, second: Tally, weights: Floats) -> pd.DataFr
     return pd.DataFrame({"metric": COUNTED, "difference": difference, "low": low, "high": high, "in_favour": in_favour})
 
 
-def wilson(successes: np.ndarray | int, n: np.ndarray | int) -> tuple[Floats, Floats]:
+def wilson(successes: np.ndarray | int, n: np.ndarray | int, effect: np.ndarray | float = 1.0) -> tuple[Floats, Floats]:
     """Wilson's interval of a rate, low and high; with no trial at all it is the whole of 0 to 1.
+
+    Where trials belong together their number is divided by the design `effect` of their clusters.
 
     >>> [round(float(end), 3) for end in wilson(8, 10)]
     [0.49, 0.943]
@@ -138,6 +165,7 @@ def wilson(successes: np.ndarray | int, n: np.ndarray | int) -> tuple[Floats, Fl
     successes, n = np.asarray(successes, float), np.asarray(n, float)
     if np.any((successes < 0) | (successes > n)):
         raise UserError("successes: found a number below 0 or above the number of trials")
+    successes, n = successes / effect, n / effect
     z = NormalDist().inv_cdf(TAILS[1])
     centre = (successes + z**2 / 2) / (n + z**2)
     spread = successes * (n - successes) / np.maximum(n, 1)

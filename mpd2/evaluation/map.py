@@ -13,7 +13,7 @@ from scipy.spatial import cKDTree
 
 import mpd2
 from mpd2.core.arrays import Floats, Ints, frozen
-from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.cohort import Cohort
 from mpd2.core.error_rates import levelled
 from mpd2.core.errors import EmptyCohort, UserError
 from mpd2.core.files import digest, replacing_folder
@@ -39,17 +39,19 @@ class MapParameters(Record):
 class Space:
     """Where likeness is measured: the state in standard deviations, levelled off so no outlier stretches the map."""
 
-    means: Floats  # [8] of the training states
-    scales: Floats  # [8]
+    means: Floats  # [S] of the training states
+    scales: Floats  # [S]
 
     def points(self, state: Floats) -> Floats:
-        """Any states in this space, [K, 8]; what is no state is refused."""
-        if state.ndim != 2 or state.shape[1] != len(STATE):
-            raise UserError(f"state: found shape {state.shape}, expected a row a case and columns {', '.join(STATE)}")
+        """Any states in this space, [K, S]; what is no state is refused."""
+        if state.ndim != 2 or state.shape[1] != len(self.means):
+            raise UserError(f"state: found shape {state.shape}, expected a row a case and {len(self.means)} columns")
         odd = np.argwhere(~np.isfinite(state))
         if len(odd):
             row, column = odd[0]
-            raise UserError(f"case {row + 1}, {STATE[column]}: found {state[row, column]}, expected a finite number")
+            raise UserError(
+                f"case {row + 1}, column {column + 1} of the state: found {state[row, column]}, expected a number"
+            )
         with np.errstate(over="ignore"):  # what overflows levels off all the same
             return levelled(state, self.means, self.scales)
 
@@ -62,7 +64,7 @@ class Map:
     fingerprint: str  # of the table it was made from
     space: Space
     ids: np.ndarray  # [N] str
-    points: Floats  # [N, 8] the cases in `space`
+    points: Floats  # [N, S] the cases in `space`
     coordinates: Floats  # [N, 2] without unit: only nearness has a meaning, not direction or scale
 
     def of(self, cohort: Cohort) -> Floats:
@@ -73,7 +75,7 @@ class Map:
         return self.coordinates[rows]
 
     def place(self, state: Floats) -> Floats:
-        """Where new cases belong, [K, 8] to [K, 2]: the weighted mean of their nearest cases' coordinates.
+        """Where new cases belong, [K, S] to [K, 2]: the weighted mean of their nearest cases' coordinates.
 
         A neighbour's weight falls exponentially with how much farther it is than the nearest, as UMAP's does, and with
         the distance itself, so that a case of the map comes to lie on its own point. Leaving one out, a case of the
@@ -119,7 +121,7 @@ def fit_map(cohort: Cohort, parameters: MapParameters) -> Map:
 
 
 def nearest(cohort: Cohort, state: Floats, k: int) -> tuple[Ints, Floats]:
-    """The `k` cases most like each of the states [K, 8], nearest first: rows of `cohort` and distances, both [K, k].
+    """The `k` cases most like each of the states [K, S], nearest first: rows of `cohort` and distances, both [K, k].
 
     Distances are Euclidean, in standard deviations of `cohort` that level off at REACH.
     """

@@ -22,7 +22,7 @@ from mpd2.core.errors import UserError
 from mpd2.core.policy import NOBODY, Decisions, Policy
 
 SHARE, COST, SCORE, NUMBER = "share", "cost", "score", "number"
-"""Units: of all cases, readers or readings; of a missed glaucoma's cost; an index without a unit; a mean count."""
+"""Units: of all cases, readers or readings; of clinical cost; an index without a unit; a mean count."""
 
 PLACES = {SHARE: 1, COST: 3, SCORE: 3, NUMBER: 1}
 """Decimals on screen; a share is shown in per cent."""
@@ -62,7 +62,7 @@ class Metric:
         """What it means where errors cost so much.
 
         >>> METRICS["ClinicalCost"].explained(Costs(2.0, 1.5, ()))
-        'Mean cost of wrong final answers: a missed glaucoma costs 2, a false alarm 1.5.'
+        'Mean cost of wrong final answers: a miss costs 2, a false alarm 1.5.'
         """
         return self.help.format(missed=f"{costs.false_negative:g}", alarm=f"{costs.false_positive:g}")
 
@@ -104,7 +104,7 @@ METRICS: Mapping[str, Metric] = {
     for metric in (
         Metric("TotalCost", "total cost", -1, COST, "Clinical cost plus expert cost; what a router should make small."),
         Metric("ClinicalCost", "clinical cost", -1, COST,
-               "Mean cost of wrong final answers: a missed glaucoma costs {missed}, a false alarm {alarm}."),
+               "Mean cost of wrong final answers: a miss costs {missed}, a false alarm {alarm}."),
         Metric("ExpertCost", "expert cost", -1, COST,
                "Mean fee of the readers who were asked, in the same unit as clinical cost.", effort=True),
         Metric("Defer", "share sent", -1, SHARE, "Share of cases sent to a reader.", effort=True),
@@ -114,20 +114,20 @@ METRICS: Mapping[str, Metric] = {
         Metric("MCC", "MCC", 1, SCORE,
                "Correlation of answer and truth; 0 is chance, 1 is perfect. It does not flatter a rare disease.",
                own_bounds=(-1.0, 1.0)),
-        Metric("Sens", "sensitivity", 1, SHARE, "Share of glaucoma cases that end with the answer glaucoma."),
-        Metric("Spec", "specificity", 1, SHARE, "Share of healthy cases that end with the answer healthy."),
-        Metric("Prec", "precision", 1, SHARE, "Share of the answers glaucoma that are right."),
+        Metric("Sens", "sensitivity", 1, SHARE, "Share of positive cases that end with a positive answer."),
+        Metric("Spec", "specificity", 1, SHARE, "Share of negative cases that end with a negative answer."),
+        Metric("Prec", "precision", 1, SHARE, "Share of the positive final answers that are right."),
         Metric("Acc", "accuracy", 1, SHARE, "Share of all cases that end with the right answer."),
         Metric("AUPRC", "AUPRC", 1, SCORE,
-               "Mean precision over all thresholds; 1 is perfect, the share of glaucoma is chance."),
+               "Mean precision over all thresholds; 1 is perfect, the share of positives is chance."),
         Metric("Missed", "missed of 1,000", -1, NUMBER,
-               "People with glaucoma who end with the answer healthy, of 1,000 screened."),
+               "Positives whose final answer is negative, of 1,000 screened."),
         Metric("Alarms", "false alarms of 1,000", -1, NUMBER,
-               "Healthy people who end with the answer glaucoma, of 1,000 screened."),
+               "Negatives whose final answer is positive, of 1,000 screened."),
         Metric("Read", "read of 1,000", -1, NUMBER, "People whose case is sent to a reader, of 1,000 screened.",
                effort=True),
         Metric("Readings", "readings for 1,000", -1, NUMBER,
-               "Readings for 1,000 people screened, and the hours they take; a case may be read more than once.",
+               "Readings for 1,000 screened, and the hours they take; a case may be read more than once.",
                effort=True),
         Metric("TotalGap", "difference in total cost", -1, COST,
                "Total cost less that of the active run, on the same resampled cases; below 0 the method is cheaper.",
@@ -234,7 +234,7 @@ def each_metric(counts: Floats) -> dict[str, Floats]:
     """Every metric that follows from COUNTS, [C, ...], by name, [...].
 
     Precision, F1 and MCC are 0 where their denominator is, as in scikit-learn; sensitivity without a diseased case
-    and specificity without a healthy one are NaN, and so is everything where there is no case at all.
+    and specificity without a negative one are NaN, and so is everything where there is no case at all.
     """
     tp, fp, fn, tn, deferred, consults, fees, clinical = counts
     n = tp + fp + fn + tn

@@ -10,27 +10,38 @@ paper does not say which load either is of.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pandas as pd
 
 from mpd2.core.errors import UserError
-from mpd2.core.files import ROOT
+from mpd2.core.workspace import DEFAULT, SHIPPED
 
-FOLDER = ROOT / "data" / "published"
+PUBLISHED = "published"  # the folder's name in a workspace that has one
+BENCHMARK = SHIPPED / DEFAULT / PUBLISHED
+TYPES = {"method": str, "cohort": str, "metric": str, "value": float, "sd": float}
 
 
-def tables() -> tuple[str, ...]:
+def published_of(data: Path) -> Path | None:
+    """The folder of what a paper prints about the table of a workspace; none where no paper is about it."""
+    return data / PUBLISHED if (data / PUBLISHED).is_dir() else None
+
+
+def tables(folder: Path = BENCHMARK) -> tuple[str, ...]:
     """The names of the published tables."""
-    return tuple(sorted(path.stem for path in FOLDER.glob("*.csv")))
+    return tuple(sorted(path.stem for path in folder.glob("*.csv")))
 
 
-def published(table: str) -> pd.DataFrame:
+def published(table: str, folder: Path | None = BENCHMARK) -> pd.DataFrame:
     """One printed table, tidy: method (or condition, or reader), cohort ("all" or its key), metric, value, sd.
 
-    sd is NaN where the paper prints none; a cell it leaves empty has no row.
+    sd is NaN where the paper prints none; a cell it leaves empty has no row. Without a folder there is no row at all.
 
     >>> published("overall").query("method == 'AI-Only' and metric == 'MCC'")["value"].item()
     0.482
     """
-    if table not in tables():
-        raise UserError(f"published table: found {table!r}, expected one of {', '.join(tables())}")
-    return pd.read_csv(FOLDER / f"{table}.csv")
+    if folder is None:
+        return pd.DataFrame({name: pd.Series(dtype=kind) for name, kind in TYPES.items()})
+    if table not in tables(folder):
+        raise UserError(f"published table: found {table!r}, expected one of {', '.join(tables(folder))}")
+    return pd.read_csv(folder / f"{table}.csv")

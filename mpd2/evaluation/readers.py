@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from mpd2.core.arrays import Floats
+from mpd2.core.clusters import design_effect
 from mpd2.core.cohort import Cohort
 from mpd2.core.policy import DECIDERS, Decisions, decided_cases
 from mpd2.core.text import GAP, listed
@@ -213,13 +214,14 @@ def against_ai(cohort: Cohort) -> pd.DataFrame:
 
     Columns: reader, title, n, differ (share of them), low, high (Wilson), reader_right, ai_right (counts among the
     differing cases: with two words and one truth exactly one side is right), reader_right_share and its low, high.
+    Intervals count rows that belong together by their design effect.
     """
     read = readings(cohort) & (cohort.truth >= 0)[:, None]  # [N, M]
     differ = read & (cohort.decisions != cohort.ai_label[:, None])
     right = differ & (cohort.decisions == cohort.truth[:, None])
     n, differing, won = read.sum(0), differ.sum(0), right.sum(0)  # [M]
-    low, high = wilson(differing, n)
-    right_low, right_high = wilson(won, differing)
+    low, high = wilson(differing, n, _effects(differ, read, cohort))
+    right_low, right_high = wilson(won, differing, _effects(right, differ, cohort))
     readers = cohort.manifest.readers
     return pd.DataFrame(
         {
@@ -236,6 +238,13 @@ def against_ai(cohort: Cohort) -> pd.DataFrame:
             "reader_right_high": right_high,
         }
     )
+
+
+def _effects(came: np.ndarray, among: np.ndarray, cohort: Cohort) -> Floats:
+    """The design effect of the clusters of each reader's cases, [N, M] to [M]; 1 where there is none."""
+    pairs = zip(came.T, among.T, strict=True)
+    effects = [design_effect(y[rows].astype(float), cohort.cluster[rows]) if rows.any() else 1.0 for y, rows in pairs]
+    return np.array(effects)
 
 
 def _share(part: np.ndarray, whole: np.ndarray) -> Floats:

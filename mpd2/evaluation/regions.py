@@ -10,7 +10,8 @@ import pandas as pd
 from scipy.spatial import cKDTree
 
 from mpd2.core.arrays import Bools, Floats, Ints
-from mpd2.core.cohort import STATE, UNKNOWN, Cohort
+from mpd2.core.clusters import design_effect
+from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.policy import AI, DECIDED_BY, DECIDERS, NOBODY, READER, RULE, Decisions, deciders
 from mpd2.core.text import NOTHING, decimal, listed, percent, points
@@ -19,14 +20,12 @@ from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.intervals import mean_of, percentiles, wilson
 from mpd2.evaluation.metrics import COUNTS, load_of, readings
 
-TRUTHS: Mapping[int, str] = {1: "glaucoma", 0: "no glaucoma", UNKNOWN: "unknown"}
-
 RATES: Mapping[str, str] = {
-    "glaucoma": "Glaucoma",
+    "positive": "Positive",
     "ai_wrong": "AI alone wrong",
     "readers_wrong": "Mean available reader wrong",
     "wrong": "Active run wrong",
-    "missed": "Active run misses a glaucoma",
+    "missed": "Active run misses a positive",
     "alarmed": "Active run gives a false alarm",
     "deferred": "Sent to a reader",
     "overruled": "AI overruled by the rule, unread",
@@ -51,13 +50,14 @@ def cases(evidence: Evidence, method: str) -> pd.DataFrame:
     as readers are on average, and has no policy: `defer`, `deferred`, `overruled` and `fees` are NaN.
     """
     cohort, costs = evidence.cohort, evidence.costs
+    truths = cohort.manifest.task.answers | {UNKNOWN: "unknown"}
     wrong = np.where(readings(cohort), cohort.decisions != cohort.truth[:, None], np.nan)  # [N, M]
     about = pd.DataFrame(
         {
             "case_id": cohort.ids,
             "cohort": _categories(cohort.source, [entry.name for entry in cohort.manifest.cohorts]),
-            "truth": pd.Categorical([TRUTHS[truth] for truth in cohort.truth.tolist()], list(TRUTHS.values())),
-            "glaucoma": (cohort.truth == 1).astype(float),
+            "truth": pd.Categorical([truths[truth] for truth in cohort.truth.tolist()], list(truths.values())),
+            "positive": (cohort.truth == 1).astype(float),
             "ai_wrong": (cohort.ai_label != cohort.truth).astype(float),
             "ai_clinical": costs.of_errors(cohort.ai_label, cohort.truth),
             "readers_wrong": mean_of(wrong, axis=1),
@@ -70,7 +70,7 @@ def cases(evidence: Evidence, method: str) -> pd.DataFrame:
     else:
         raise UserError(f"method: found {method!r}, expected one of {', '.join((*evidence.outcomes, MEAN_READER))}")
     done["total"] = done["clinical"] + done["fees"]
-    return pd.concat([about, done, pd.DataFrame(cohort.state, columns=list(STATE))], axis=1)
+    return pd.concat([about, done, pd.DataFrame(cohort.state, columns=list(cohort.layout.names))], axis=1)
 
 
 def _of_method(evidence: Evidence, method: str) -> pd.DataFrame:
@@ -139,18 +139,20 @@ def smoothed(table: pd.DataFrame, columns: Sequence[str], neighbours: int) -> pd
     return table.assign(**dict(zip(columns, means.T, strict=True)))
 
 
-def compare(table: pd.DataFrame, inside: Bools, weights: Floats) -> pd.DataFrame:
+def compare(table: pd.DataFrame, inside: Bools, weights: Floats, cluster: Ints | None = None) -> pd.DataFrame:
     """The region's means beside those of the rest, one row for each of MEASURES.
 
     Columns: measure, title, region, region_low, region_high, region_n, the same of the rest, and difference (region
     less rest), low, high. A rate has Wilson's interval; a mean over members or readers varies less than a single yes or
     no, for which that interval is made, so there it is a little too wide. A cost has the bootstrap's, from
     `intervals.resample_weights` of the cases. Region and rest share no case, so the distances to their ends add in
-    squares. Where there is no case there is no number.
+    squares. Where there is no case there is no number. Rows that belong together, `cluster` [N], count by their design
+    effect.
 
     table: of `cases`, N rows; inside: [N]; weights: [R, N].
     """
-    here, there = (_means(table, rows, weights) for rows in (inside, ~inside))
+    alone = np.arange(len(table)) if cluster is None else cluster
+    here, there = (_means(table, rows, weights, alone) for rows in (inside, ~inside))
     difference = here["value"] - there["value"]
     below = np.hypot(here["value"] - here["low"], there["high"] - there["value"])
     above = np.hypot(here["high"] - here["value"], there["value"] - there["low"])
@@ -205,7 +207,7 @@ def deferral_in_words(table: pd.DataFrame) -> str:
     return sent if not overruled > 0 else f"{sent} Its rule overrules the AI unread in {percent(overruled, 1)}."
 
 
-def _means(table: pd.DataFrame, rows: Bools, weights: Floats) -> dict[str, np.ndarray]:
+def _means(table: pd.DataFrame, rows: Bools, weights: Floats, cluster: Ints) -> dict[str, np.ndarray]:
     """Value, low, high and n of each of MEASURES over some cases."""
     values = table[list(MEASURES)].to_numpy(float).T  # [K, N]
     counted = rows & ~np.isnan(values)
@@ -216,7 +218,11 @@ def _means(table: pd.DataFrame, rows: Bools, weights: Floats) -> dict[str, np.nd
     resampled = np.where(drawn > 0, weights @ values.T / np.maximum(drawn, 1), np.nan)
     is_rate = np.array([measure in RATES for measure in MEASURES])
     rates = np.where(is_rate, np.minimum(values.sum(-1), n), 0.0)
-    ends = np.where(is_rate, wilson(rates, n), percentiles(resampled))  # [2, K]
+    effects = [
+        design_effect(value[some], cluster[some]) if some.any() else 1.0
+        for value, some in zip(values, counted, strict=True)
+    ]
+    ends = np.where(is_rate, wilson(rates, n, np.array(effects)), percentiles(resampled))  # [2, K]
     low, high = np.where(n > 0, ends, np.nan)
     return {"value": mean, "low": low, "high": high, "n": n}
 

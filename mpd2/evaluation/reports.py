@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ from mpd2.core.arrays import Floats
 from mpd2.core.cohort import SPLITS, Cohort
 from mpd2.core.error_rates import error_rates
 from mpd2.core.policy import Continuations, Decisions, Policy, route
-from mpd2.core.runs import Run, save_run
-from mpd2.evaluation.intervals import LEVEL, RESAMPLES, resample_weights, summary
+from mpd2.core.runs import FILLS, Run, save_run
+from mpd2.evaluation.intervals import LEVEL, resample_weights, summary
 from mpd2.evaluation.metrics import COUNTED, Tally, metrics_of, tally
 from mpd2.methods.registry import continuations_of, policy_of
 
@@ -27,6 +28,8 @@ def publish_run(
     Predictions are for all of `cohort` unless some `cases` are given, and computed unless the `policy` for them is.
     """
     kept = cohort if cases is None else cases
+    fills = cohort.train_fills()
+    run = replace(run, notes={**run.notes, FILLS: fills}) if fills else run
     policy = policy_of(run, kept) if policy is None else policy
     continuations = continuations_of(run, kept)
     reports = split_reports(run, policy, kept, continuations)
@@ -53,7 +56,7 @@ def report(run: Run, decisions: Decisions, cohort: Cohort) -> Report:
         "rule": run.rule,
         "seeds": [int(settings["seed"]) for settings in run.settings],
         "level": LEVEL,
-        "resamples": RESAMPLES,
+        "resamples": len(weights),
         "overall": _stratum(Tally(cases), weights),
         "cohorts": {
             key: _stratum(Tally(cases[:, rows]), weights[:, rows]) for key, rows in parts.items() if rows.any()

@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from mpd2.core.arrays import Floats
-from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.cohort import Cohort
 from mpd2.core.errors import EmptyCohort
-from mpd2.core.text import decimal, percent
+from mpd2.core.text import capital, decimal, percent
 from mpd2.evaluation.intervals import TAILS
 
 BINS = 24
@@ -18,18 +18,6 @@ SLIGHT, CLEAR, LARGE = 0.2, 0.5, 0.8  # standardised differences, by Cohen's rul
 CHANCE = 1.358  # Kolmogorov's 95 % point: beyond it over √(n m / (n + m)) a distance is no accident
 
 AS_IN_TRAINING = "as in training"
-
-TITLES = {
-    "prob_1": "AI probability",
-    "logit_0": "AI logit for healthy",
-    "logit_1": "AI logit for glaucoma",
-    "vim_risk_z": "ViM (unfamiliarity)",
-    "quality_risk": "Quality risk",
-    "uncertainty": "AI uncertainty",
-    "vCDR": "vCDR",
-    "aCDR": "aCDR",
-}
-"""The inputs as shown."""
 
 
 def shift(cases: Cohort, training: Cohort) -> pd.DataFrame:
@@ -54,8 +42,8 @@ def shift(cases: Cohort, training: Cohort) -> pd.DataFrame:
     outside = ((cases.state < training.state.min(0)) | (cases.state > training.state.max(0))).mean(0)
     return pd.DataFrame(
         {
-            "input": STATE,
-            "title": [TITLES[name] for name in STATE],
+            "input": cases.layout.names,
+            "title": [capital(title) for title in cases.layout.titles.values()],
             "mean": mean,
             "training_mean": training_mean,
             "difference": difference,

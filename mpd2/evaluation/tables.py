@@ -63,7 +63,7 @@ def overall(evidence: Evidence, weights: Floats) -> pd.DataFrame:
         _part(name, REPORTED, estimates(statistic, weights), n=len(evidence.cohort))
         for name, _, _, statistic in statistics("overall", evidence)
     ]
-    return _beside_published(parts, _names(evidence), "overall")
+    return _beside_published(parts, _names(evidence), "overall", evidence)
 
 
 def cohorts(evidence: Evidence, weights: Floats) -> pd.DataFrame:
@@ -72,7 +72,7 @@ def cohorts(evidence: Evidence, weights: Floats) -> pd.DataFrame:
         _part(name, REPORTED, estimates(statistic, weights[:, rows]), key, n=rows.sum())
         for name, key, rows, statistic in statistics("cohorts", evidence)
     ]
-    return _beside_published(parts, _names(evidence), "per_cohort")
+    return _beside_published(parts, _names(evidence), "per_cohort", evidence)
 
 
 def paired(evidence: Evidence, reference: str, weights: Floats) -> pd.DataFrame:
@@ -105,7 +105,7 @@ def collapse(evidence: Evidence, weights: Floats) -> pd.DataFrame:
         _part(name, COLLAPSE, estimates(statistic, weights, True), n=len(evidence.cohort))
         for name, _, _, statistic in statistics("collapse", evidence)
     ]
-    return _beside_published(parts, _names(evidence), "expert_collapse")
+    return _beside_published(parts, _names(evidence), "expert_collapse", evidence)
 
 
 def retention(evidence: Evidence, weights: Floats) -> pd.DataFrame:
@@ -119,7 +119,7 @@ def retention(evidence: Evidence, weights: Floats) -> pd.DataFrame:
               kept=_kept(counted).cases[..., :4].sum((-2, -1)).mean())
         for name, key, rows, counted in _by_cohort(evidence)
     ]  # fmt: skip
-    return _beside_published(parts, _names(evidence), "ai_retention")
+    return _beside_published(parts, _names(evidence), "ai_retention", evidence)
 
 
 def statistics(table: str, evidence: Evidence) -> Iterator[tuple[str, str, Bools, Statistic]]:
@@ -183,7 +183,7 @@ def readers(evidence: Evidence, weights: Floats) -> pd.DataFrame:
     parts = [part(alone.cases[None], index["reader"])]
     parts += [part(counted.cases[:, None], name) for name, counted in evidence.tallies.items()]
     position = {column: place for place, column in enumerate(names)}
-    rows = _beside_published(parts, names | _names(evidence), "per_expert")
+    rows = _beside_published(parts, names | _names(evidence), "per_expert", evidence)
     return rows.sort_values("reader", key=lambda column: column.map(position), kind="stable", ignore_index=True)
 
 
@@ -286,7 +286,7 @@ def _over_seeds(rows: pd.DataFrame, names: Sequence[str], evidence: Evidence, ta
         _part(str(method), names, student(members[list(names)].to_numpy(float)))
         for method, members in rows.groupby("method", sort=False)
     ]
-    return _beside_published(parts, _names(evidence), table)
+    return _beside_published(parts, _names(evidence), table, evidence)
 
 
 # ---------------------------------------------------------------------------------- metrics of weighted cases
@@ -324,12 +324,12 @@ def _matched(cases: Floats, asked: Bools, evidence: Evidence, weights: Floats) -
     errors = cases[..., [COUNTS.index("FN"), COUNTS.index("FP")]] * asked[..., None]
     missed, alarmed = np.moveaxis(Tally(errors).weighted(weights), -1, 0)  # [R, E, J]
     # All other counts follow: two columns instead of eight save most of the time of the product.
-    sick, healthy = (
+    sick, well = (
         (weights @ (asked & (evidence.cohort.truth == truth)).T.astype(float))[:, None] for truth in (1, 0)
     )  # [R, 1, J]
     clinical = evidence.costs.false_negative * missed + evidence.costs.false_positive * alarmed
     unasked = np.zeros_like(missed)
-    counts = (sick - missed, alarmed, missed, healthy - alarmed, unasked, unasked, unasked, clinical)
+    counts = (sick - missed, alarmed, missed, well - alarmed, unasked, unasked, unasked, clinical)
     values = dict(zip(COUNTED, np.moveaxis(metrics_of(np.stack(counts, axis=-1)), -1, 0), strict=True))
     values |= {"FN": missed, "FP": alarmed}
     return np.stack([values[name] for name in MATCHED], axis=-1)
@@ -367,12 +367,13 @@ def _names(evidence: Evidence) -> dict[str, tuple[str, str | None]]:
 
 
 def _beside_published(
-    parts: Sequence[pd.DataFrame], names: Mapping[str, tuple[str, str | None]], table: str
+    parts: Sequence[pd.DataFrame], names: Mapping[str, tuple[str, str | None]], table: str, evidence: Evidence
 ) -> pd.DataFrame:
     """All parts in one table, with titles and what the paper prints for the same method, cohort and metric."""
     rows = pd.concat(parts, ignore_index=True)
     rows[["title", "printed_as"]] = [names[method] for method in rows["method"]]
-    printed = published(table).set_axis(["printed_as", "cohort", "metric", "published", "published_sd"], axis=1)
+    printed = published(table, evidence.published)
+    printed = printed.set_axis(["printed_as", "cohort", "metric", "published", "published_sd"], axis=1)
     rows = rows.merge(printed, how="left", on=["printed_as", "cohort", "metric"])
     return rows[[column for column in COLUMNS if column in rows]]
 

@@ -10,7 +10,7 @@ from urllib.parse import quote, unquote
 
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
-from mpd2.core.manifest import Manifest
+from mpd2.core.manifest import Manifest, Task
 from mpd2.core.text import percent
 from mpd2.planning.roster_and_limits import Limits
 
@@ -161,7 +161,8 @@ def in_words(setting: DaySetting, manifest: Manifest, own: float) -> str:
     if limits.reserve:
         parts.append(f"{limits.reserve} places a day reserved for the {setting.urgent} most urgent cases")
     if setting.costs != usual:
-        parts.append(f"missed glaucoma {setting.costs.false_negative:g}, false alarm {setting.costs.false_positive:g}")
+        missed, alarm = setting.costs.false_negative, setting.costs.false_positive
+        parts.append(f"missed {manifest.task.positive} {missed:g}, false alarm {alarm:g}")
         parts += ["other fees"] if setting.costs.fees != usual.fees else []
         parts += ["routed for these costs"] if setting.for_costs else []
     return "; ".join(parts)
@@ -174,25 +175,20 @@ def _capacity_in_words(limits: Limits, names: Mapping[str, str]) -> list[str]:
     return [f"{names[column]} at most {number} a day" for column, number in limits.capacity]
 
 
-def costs_in_words(costs: Costs) -> str:
+def costs_in_words(costs: Costs, task: Task) -> str:
     """What the costs say of each other."""
+    words = {"miss": (f"missed {task.positive}", f"missed {task.positives}"), "alarm": ("false alarm", "false alarms")}
     missed, alarm = costs.false_negative, costs.false_positive
     if alarm == 0 or missed == 0:
-        free = " and ".join(
-            name for name, cost in (("a missed glaucoma", missed), ("a false alarm", alarm)) if cost == 0
-        )
+        free = " and ".join(f"a {words[name][0]}" for name, cost in (("miss", missed), ("alarm", alarm)) if cost == 0)
         return f"Nothing is lost by {free}: the answer that never risks the other error is the cheapest."
-    more, less, ratio = ("missed glaucoma", "false alarm", missed / alarm)
+    more, less, ratio = ("miss", "alarm", missed / alarm)
     if ratio < 1:
         more, less, ratio = less, more, 1 / ratio
-    first = f"One {more} counts as {_times(ratio, less)}."
+    times = f"much as one {words[less][0]}" if ratio == 1 else f"{ratio:.3g} {words[less][1]}"
+    first = f"One {words[more][0]} counts as {times}."
     fee = sum(costs.fees) / len(costs.fees)
-    return first if fee == 0 else f"{first} A missed glaucoma costs as much as {missed / fee:.3g} readings."
-
-
-def _times(ratio: float, what: str) -> str:
-    plural = "glaucomas" if what == "missed glaucoma" else "alarms"
-    return f"much as one {what}" if ratio == 1 else f"{ratio:.3g} {what.rsplit(' ', 1)[0]} {plural}"
+    return first if fee == 0 else f"{first} A {words['miss'][0]} costs as much as {missed / fee:.3g} readings."
 
 
 def _budget_in_words(limits: Limits) -> str:

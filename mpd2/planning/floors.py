@@ -1,9 +1,10 @@
 """Floors: the least sensitivity or specificity a clinic demands, and the weight of a miss that keeps it on val.
 
-The heavier a miss weighs in the decision, the more glaucoma is found and the more false alarms are raised. Weights are
-tried from the safest end of a fixed grid. "On average" the floor is kept where the rate on val is at least the floor.
-"With confidence" every weight is tested in turn, from the safest on, until one cannot be promised (fixed sequence
-testing): then the rate of later cases of the same kind is at least the floor with CONFIDENCE over the draw of val.
+The heavier a miss weighs in the decision, the more positives are found and the more false alarms are raised. Weights
+are tried from the safest end of a fixed grid. "On average" the floor is kept where the rate on val is at least the
+floor. "With confidence" every weight is tested in turn, from the safest on, until one cannot be promised (fixed
+sequence testing): then the rate of later cases of the same kind is at least the floor with CONFIDENCE over the draw of
+val.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from scipy import stats
 
 from mpd2.core import text
 from mpd2.core.arrays import Bools, Floats, Ints
+from mpd2.core.clusters import effective_cases
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
@@ -30,6 +32,7 @@ CONFIDENCE = 0.9
 STEP = 1.1  # from one weight of a miss to the next
 LIGHTEST, HEAVIEST = -24, 60  # steps from the cost of a miss that a run was fitted for
 SHIPPED_LEVELS = (None, 0.9, 0.95, 0.975)
+ROUNDING = 1e-9  # cases
 KEPT, TOO_FEW, OUT_OF_REACH = "kept", "too few cases", "out of reach"
 
 
@@ -66,11 +69,12 @@ class Choice:
     """The weight of a miss chosen for a floor, and how the floor stands on the cases it was chosen on."""
 
     floor: Floor
-    weight: float  # of a missed glaucoma in decisions, in the unit of the run's costs
+    weight: float  # of a miss in decisions, in the unit of the run's costs
     level: float  # the rate that had to be reached
     reached: float  # the rate at this weight
-    cases: int  # sick or healthy, that the rate is of
+    cases: int  # positive or negative, that the rate is of
     state: str  # KEPT, or why it is not; then the weight is the safest there is
+    independent: float = 1.0  # what a case counts for in a promise: less where several belong together
 
     @property
     def needed(self) -> int:
@@ -80,14 +84,16 @@ class Choice:
     def in_words(self) -> str:
         """How the point was chosen, and what of the floor cannot be kept, in sentences."""
         demanded = f"{text.percent(self.level, 1)} demanded, {text.percent(self.reached, 1)} reached"
-        sort = "with glaucoma" if TRUTH[self.floor.rate] else "healthy"
-        chosen = f"a miss weighs {self.weight:.3g}; on {self.cases} val cases {sort} {demanded}"
+        sort = "positive" if TRUTH[self.floor.rate] else "negative"
+        chosen = f"a miss weighs {self.weight:.3g}; on {self.cases} {sort} val cases {demanded}"
         if self.state == KEPT:
             return f"{text.capital(self.floor.in_words())}: {chosen}."
         if self.state == TOO_FEW:
+            worth = int(_fewer(self.cases, self.independent))
+            fewer = f", which count as {worth} because some belong together" if worth < self.cases else ""
             return (
-                f"{text.capital(self.floor.in_words())} cannot be promised: that takes at least {self.needed} val "
-                f"cases {sort} and there are {self.cases}. This is the safest point there is."
+                f"{text.capital(self.floor.in_words())} cannot be promised: that takes at least {self.needed} "
+                f"{sort} val cases and there are {self.cases}{fewer}. This is the safest point there is."
             )
         return f"{text.capital(self.floor.in_words())} cannot be kept. At the safest point {chosen}."
 
@@ -111,13 +117,13 @@ def parse_floor(words: str, prevalence: float | None = None) -> Floor:
     kind, level, sure = match[1] or "sens", match[2], bool(match[3])
     if level == "ai":
         if kind == "missed":
-            raise UserError("floor: found missed:ai, expected ai or a number of misses per 1,000 people")
+            raise UserError("floor: found missed:ai, expected ai or a number of misses per 1,000 screened")
         return Floor(None, "Spec" if kind == "spec" else "Sens", sure)
     number = float(level.removesuffix("%")) / (100 if level.endswith("%") else 1)
     if kind != "missed":
         return Floor(number, "Spec" if kind == "spec" else "Sens", sure)
     if not prevalence:
-        raise UserError("floor: misses per 1,000 people need cases among which glaucoma is known")
+        raise UserError("floor: misses per 1,000 screened need cases of which the truth is known")
     return Floor(round(1 - number / 1000 / prevalence, 6), "Sens", sure)
 
 
@@ -145,7 +151,7 @@ def choose_weight(floor: Floor, val: Cohort, deciding: Deciding, costs: Costs, e
     truth = TRUTH[floor.rate]
     rows = np.flatnonzero(val.truth == truth)
     if not len(rows):
-        raise UserError(f"floor: no case of val is {'glaucoma' if truth else 'healthy'}, so no floor can be chosen")
+        raise UserError(f"floor: no case of val is {'positive' if truth else 'negative'}, so no floor can be chosen")
     ai = np.asarray(val.ai_label[rows] == truth)
     level = float(ai.mean()) if floor.level is None else floor.level
     grid = weights_for(costs)
@@ -157,38 +163,50 @@ def choose_weight(floor: Floor, val: Cohort, deciding: Deciding, costs: Costs, e
         return np.asarray(labels(weight) == truth)
 
     def holds(position: int) -> bool:
-        return keeps(floor, level, right(float(grid[position])), ai)
+        return keeps(floor, level, right(float(grid[position])), ai, independent)
 
-    if floor.sure and floor.level is not None and len(rows) < cases_needed(level):
+    independent = effective_cases(val.cluster[rows]) / len(rows)
+    if floor.sure and floor.level is not None and _fewer(len(rows), independent) < cases_needed(level):
         position, state = 0, TOO_FEW
     elif not holds(0):
         position, state = 0, OUT_OF_REACH
     else:
         position, state = (_walk if floor.sure else _bisect)(holds, len(grid)), KEPT
     weight = float(grid[position])
-    return Choice(floor, weight, level, float(right(weight).mean()), len(rows), state)
+    return Choice(floor, weight, level, float(right(weight).mean()), len(rows), state, independent)
 
 
-def keeps(floor: Floor, level: float, right: Bools, ai: Bools) -> bool:
+def keeps(floor: Floor, level: float, right: Bools, ai: Bools, independent: float = 1.0) -> bool:
     """Whether a weight keeps a floor: `right` says which cases of the rate end with their truth, `ai` the AI's own.
 
     With confidence by the exact binomial test; against the AI by the exact test of the cases on which the two differ.
+    `independent` is as in `chance`.
     """
     if not floor.sure:
         return bool(right.mean() >= level)
-    small = chance(floor, right.sum(), len(right), (right & ~ai).sum(), (~right & ai).sum())
+    small = chance(floor, right.sum(), len(right), (right & ~ai).sum(), (~right & ai).sum(), independent)
     return float(small) <= 1 - CONFIDENCE
 
 
-def chance(floor: Floor, found: Counts, cases: Counts, gained: Counts, lost: Counts) -> Floats:
+def chance(
+    floor: Floor, found: Counts, cases: Counts, gained: Counts, lost: Counts, independent: float = 1.0
+) -> Floats:
     """How likely so many right answers would be if the floor were just not kept; small values speak for the floor.
 
     `found` of `cases` are right; `gained` are right where the AI is wrong, `lost` the other way round. Any shapes that
-    broadcast.
+    broadcast. Where cases belong together each counts for only so much, `independent`, as if those of a cluster always
+    ended alike; what speaks against the floor is rounded up.
     """
     if floor.level is not None:
-        return np.asarray(stats.binom.sf(found - 1, cases, floor.level))
-    return np.asarray(stats.binom.sf(gained - 1, gained + lost, 0.5))
+        counted, wrong = _fewer(cases, independent), -_fewer(-np.asarray(cases - found), independent)
+        return np.asarray(stats.binom.sf(counted - wrong - 1, counted, floor.level))
+    gains, losses = _fewer(gained, independent), -_fewer(-np.asarray(lost), independent)
+    return np.asarray(stats.binom.sf(gains - 1, gains + losses, 0.5))
+
+
+def _fewer(cases: Counts, independent: float) -> Floats:
+    """How many independent cases some are worth, rounded down; a negative number away from 0."""
+    return np.floor(np.asarray(cases) * independent + ROUNDING)
 
 
 def _walk(holds: Callable[[int], bool], places: int) -> int:

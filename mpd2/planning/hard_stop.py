@@ -1,6 +1,6 @@
-"""Cases no router should decide about: a photograph too poor to judge, or an eye unlike everything seen in training.
+"""Cases no router should decide about: a recording too poor to judge, or a case unlike everything seen in training.
 
-This is apart from deferral: it does not weigh costs, and says "photograph again" or "specialist regardless" whatever
+This is apart from deferral: it does not weigh costs, and says "record again" or "specialist regardless" whatever
 the AI and the readers would say.
 """
 
@@ -17,7 +17,7 @@ from mpd2.core.errors import UserError
 from mpd2.evaluation.map import nearest
 
 LEVEL = 0.99  # share of training cases that neither limit may stop
-NO_STOP, AGAIN, SPECIALIST = "", "photograph again", "specialist regardless"
+NO_STOP, AGAIN, SPECIALIST = "", "record again", "specialist regardless"
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,15 +29,15 @@ class StopThresholds:
     distance: float  # to the nearest training case, in standard deviations
 
     def stops(self, cohort: Cohort) -> pd.DataFrame:
-        """One row a case: case_id, quality_risk, distance and stop, one of NO_STOP, AGAIN and SPECIALIST.
+        """One row a case: case_id, quality, distance and stop, one of NO_STOP, AGAIN and SPECIALIST.
 
-        A new photograph comes first: it may be all that is wrong.
+        A new recording comes first: it may be all that is wrong.
         """
-        quality, distance = cohort.column("quality_risk"), distances(self.train, cohort)
+        quality, distance = poorness(cohort), distances(self.train, cohort)
         stop = np.where(distance > self.distance, SPECIALIST, NO_STOP)
         return pd.DataFrame({
             "case_id": cohort.ids,
-            "quality_risk": quality,
+            "quality": quality,
             "distance": distance,
             "stop": np.where(quality > self.quality, AGAIN, stop),
         })  # fmt: skip
@@ -47,8 +47,13 @@ def fit_limits(train: Cohort, level: float = LEVEL) -> StopThresholds:
     """Limits that as many training cases keep as `level` says, each case judged by the others."""
     if not 0 < level < 1:
         raise UserError(f"level of the hard stop: found {level}, expected a number between 0 and 1")
-    quality, distance = train.column("quality_risk"), distances(train, train)
+    quality, distance = poorness(train), distances(train, train)
     return StopThresholds(train, *(float(_limit(values, level)) for values in (quality, distance)))
+
+
+def poorness(cohort: Cohort) -> Floats:
+    """How poor each recording is, [N]; 0 where the table does not tell."""
+    return cohort.column(cohort.layout.qualities[0]) if cohort.layout.qualities else np.zeros(len(cohort))
 
 
 def distances(train: Cohort, cohort: Cohort) -> Floats:

@@ -13,6 +13,7 @@ from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.policy import DECIDED_BY, NOBODY, Decisions, deciders
+from mpd2.core.text import numbered
 from mpd2.evaluation.metrics import load_of
 
 NOW_SENT, NO_LONGER, ELSEWHERE, SAME_READER = "now sent", "no longer sent", "another reader", "another answer"
@@ -85,13 +86,9 @@ def _sentence(kinds: Iterable[str], errors: Iterable[str], fees: float) -> str:
     moves, outcomes = Counter(kinds), Counter(errors)  # far quicker than a table of them
     if not moves:
         return "Nothing moved."
-    parts = [f"{_count(moves[kind], 'case')} {kind}" for kind in KINDS if moves[kind]]
-    ending = f"{_count(outcomes[GAINED], 'error')} more, {outcomes[LOST]} fewer"
+    parts = [f"{numbered(moves[kind], 'case')} {kind}" for kind in KINDS if moves[kind]]
+    ending = f"{numbered(outcomes[GAINED], 'error')} more, {outcomes[LOST]} fewer"
     return f"{', '.join(parts)}: {ending}, {abs(fees):.2f} {'more' if fees >= 0 else 'less'} in fees."
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
 def _other(cohort: Cohort, before: Decisions, after: Decisions) -> Bools:

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from mpd2.core.arrays import Bools, Floats, Ints
-from mpd2.core.cohort import ANSWERS, UNKNOWN, Cohort
+from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.error_rates import Expectations
 from mpd2.core.errors import UserError
 from mpd2.core.policy import (
@@ -58,12 +58,12 @@ def worklist(ranked: RankedCases, plan: Plan, expected: Expectations | None = No
     columns: dict[str, np.ndarray | pd.Series | list[str]] = {
         "case_id": cohort.ids,
         "cohort": np.array([entry.name for entry in cohort.manifest.cohorts])[cohort.source],
-        "ai_answer": _answers(cohort.ai_label),
+        "ai_answer": _answers(cohort, cohort.ai_label),
         "ai_probability": cohort.ai_probability,
         "reader": np.where(asked[:, 0] == "", decided_by, asked[:, 0]),
         **{f"then_{step}": _unless(asked[:, step] == "", asked[:, step]) for step in range(1, asked.shape[1])},
         "decided_by": decided_by,
-        "answer": _unless(action > 0, _answers(ranked.kept)),
+        "answer": _unless(action > 0, _answers(cohort, ranked.kept)),
     }
     if expected is not None:
         columns |= {
@@ -138,9 +138,9 @@ def reasons(ranked: RankedCases, action: Ints, expected: Expectations) -> list[s
     wish = best_actions(ranked.preference)
     limited = np.select([(action == 0) & (wish > 0), (action > 0) & (wish == 0)], [f" {NO_ROOM}", f" {FILLS}"], "")
     begin = np.where((action == 0) & (ranked.kept != ranked.cohort.ai_label), f"{OVERRULED}: of", "Of")
-    parts = zip(begin, expected.glaucoma, expected.wrong[:, 0], readers.name, wrong, gain, action > 0, limited,
+    parts = zip(begin, expected.positive, expected.wrong[:, 0], readers.name, wrong, gain, action > 0, limited,
                 strict=True)  # fmt: skip
-    return [_reason(*part) for part in parts]
+    return [_reason(ranked.cohort.manifest.task.one, *part) for part in parts]
 
 
 @dataclass(frozen=True, eq=False)
@@ -160,9 +160,17 @@ def _weighed(ranked: RankedCases, action: Ints, expected: Expectations) -> _Weig
 
 
 def _reason(
-    begin: str, glaucoma: float, ai_wrong: float, name: str, wrong: float, gain: float, sent: bool, limited: str
+    what: str,
+    begin: str,
+    positive: float,
+    ai_wrong: float,
+    name: str,
+    wrong: float,
+    gain: float,
+    sent: bool,
+    limited: str,
 ) -> str:
-    first = f"{begin} 100 such cases {of_100(glaucoma)} are glaucoma; the AI's answer is wrong in {of_100(ai_wrong)}"
+    first = f"{begin} 100 such cases {of_100(positive)} have {what}; the AI's answer is wrong in {of_100(ai_wrong)}"
     if not name:
         return f"{first}. No reader can be asked."
     first = f"{first}, that of {name} in {of_100(wrong)}."
@@ -178,8 +186,9 @@ def _unless(empty: Bools, words: np.ndarray) -> pd.Series:
     return pd.Series(words).mask(empty)
 
 
-def _answers(label: Ints) -> np.ndarray:
-    return np.array([ANSWERS[int(each)] for each in label], object)
+def _answers(cohort: Cohort, label: Ints) -> np.ndarray:
+    answers = cohort.manifest.task.answers
+    return np.array([answers[int(each)] for each in label], object)
 
 
 def _names(cohort: Cohort) -> np.ndarray:

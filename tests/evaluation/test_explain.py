@@ -10,9 +10,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
+from strategies import STATE
 
 from mpd2.core.arrays import Floats
-from mpd2.core.cohort import STATE, UNKNOWN, Cohort
+from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.error_rates import expectations, fit_errors
 from mpd2.core.policy import choose, mean_policy, preferences
 from mpd2.core.runs import Run
@@ -130,7 +131,7 @@ def flips_tried(run: Run, cases: Cohort, train: Cohort) -> int:
             tried += 1
             width = np.ptp(train.column(row.variable)) + abs(row.now)
             short = row.flips_at - np.sign(row.change) * min(4e-3 * width, abs(row.flips_at - row.now))
-            states = np.stack([explain.changed(case.state[0], {row.variable: v}) for v in (row.flips_at, short)])
+            states = np.stack([explain.changed(case, {row.variable: v}) for v in (row.flips_at, short)])
             copies = explain.copies_with(case, states)
             there, before = explain.done(applied(run), run.rule, copies)
             assert there != now
@@ -170,14 +171,14 @@ def test_without_readers_the_list_of_stand_ins_ends_with_the_ai(run: Run, small_
 
 
 def test_an_edited_score_moves_probability_and_uncertainty_with_it(small_cohort: Cohort) -> None:
-    state = explain.changed(small_cohort.state[0], {"logit_0": 0.0, "logit_1": 0.0, "vCDR": 0.9})
+    state = explain.changed(small_cohort, {"logit_0": 0.0, "logit_1": 0.0, "vCDR": 0.9})
     assert state[STATE.index("prob_1")] == state[STATE.index("uncertainty")] == 0.5
     assert state[STATE.index("vCDR")] == 0.9
     assert state[STATE.index("aCDR")] == small_cohort.column("aCDR")[0]
 
 
 def test_what_follows_from_the_scores_is_what_the_table_holds(small_cohort: Cohort) -> None:
-    np.testing.assert_allclose(explain.following(small_cohort.state), small_cohort.state, atol=1e-9)
+    np.testing.assert_allclose(small_cohort.layout.completed(small_cohort.state), small_cohort.state, atol=1e-9)
 
 
 def test_a_typical_case_can_be_routed_although_nothing_is_known_of_it(run: Run, train: Cohort) -> None:

@@ -141,6 +141,7 @@ def test_draws_take_as_many_cases_as_asked_and_are_the_same_again() -> None:
     first = redrawn(30, 12, 50)
     assert (first.sum(-1) == 12).all()
     assert (first == redrawn(30, 12, 50)).all()
+    assert (first == redrawn(30, 12, 50, cluster=np.arange(30)[::-1])).all()  # alone is alone, whatever it is called
     assert len(np.unique(first, axis=0)) > 40
 
 

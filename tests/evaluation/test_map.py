@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
-from places import DATA
+from places import DATA, ROOT
 from pydantic import ValidationError
 from sklearn.manifold import trustworthiness
+from strategies import STATE
 
-from mpd2.core.cohort import STATE, UNKNOWN
+from mpd2.core.cohort import UNKNOWN
 from mpd2.core.errors import EmptyCohort, UserError
 from mpd2.evaluation.map import Map, MapParameters, fit_map, load_map, nearest, save_map
 
@@ -130,13 +131,13 @@ def test_the_place_of_a_case_does_not_hang_on_the_company_it_comes_in(benchmark,
 def test_a_state_that_is_no_number_is_refused_by_case_and_column(benchmark, shipped, garbage):
     state = benchmark.state[:3].copy()
     state[1, STATE.index("vCDR")] = garbage
-    with pytest.raises(UserError, match=f"case 2, vCDR: found {garbage}, expected a finite number"):
+    with pytest.raises(UserError, match=f"case 2, column 7 of the state: found {garbage}, expected a number"):
         shipped.place(state)
 
 
 @pytest.mark.parametrize("shape", [(8,), (3, 7), (2, 3, 8)])
 def test_a_state_of_another_shape_is_refused(shipped, shape):
-    with pytest.raises(UserError, match="expected a row a case and columns prob_1"):
+    with pytest.raises(UserError, match="expected a row a case and 8 columns"):
         shipped.place(np.zeros(shape))
 
 
@@ -293,8 +294,9 @@ def test_reading_a_map_and_placing_a_case_import_neither_umap_nor_what_it_needs(
     script = (
         "import sys; from pathlib import Path;"
         "from mpd2.core.table_file import load_cohort; from mpd2.evaluation.map import load_map;"
-        "cohort = load_cohort(Path('data/glaucoma.csv')); load_map(Path('data/map'), cohort).place(cohort.state);"
+        "cohort = load_cohort(Path('data/glaucoma/glaucoma.csv'));"
+        "load_map(Path('data/glaucoma/map'), cohort).place(cohort.state);"
         "print(sorted({'umap', 'numba', 'pynndescent', 'sklearn', 'torch'} & set(sys.modules)))"
     )
-    done = subprocess.run([sys.executable, "-c", script], cwd=DATA.parent, capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

@@ -54,7 +54,7 @@ def test_every_column_of_every_table_is_described() -> None:
 
 
 def test_a_metric_explains_itself_at_the_costs_in_force() -> None:
-    assert "missed glaucoma costs 7, a false alarm 0.25" in METRICS["ClinicalCost"].explained(Costs(7.0, 0.25, ()))
+    assert "a miss costs 7, a false alarm 0.25" in METRICS["ClinicalCost"].explained(Costs(7.0, 0.25, ()))
     assert not [name for name, metric in METRICS.items() if "{" in metric.explained(Costs(7.0, 0.25, ()))]
 
 

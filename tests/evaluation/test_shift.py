@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.stats import ks_2samp
+from strategies import STATE
 
-from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.cohort import Cohort
 from mpd2.core.errors import EmptyCohort
-from mpd2.evaluation.shift import AS_IN_TRAINING, TITLES, distributions, kolmogorov_smirnov, sentences, shift
+from mpd2.evaluation.shift import AS_IN_TRAINING, distributions, kolmogorov_smirnov, sentences, shift
 
 ACDR = STATE.index("aCDR")
 
@@ -54,7 +55,7 @@ def test_a_moved_input_is_named_with_its_side_and_size(training: Cohort, deviati
     assert rows.loc[ACDR, "low"] < deviations < rows.loc[ACDR, "high"]
     assert rows.loc[ACDR, "verdict"] == f"{verdict} than in training"
     assert rows.drop(index=ACDR)["verdict"].eq(AS_IN_TRAINING).all()
-    assert sentences(rows)[0].startswith(f"aCDR is {verdict} than in training: ")
+    assert sentences(rows)[0].startswith(f"Area CDR is {verdict} than in training: ")
 
 
 def test_cases_beyond_every_training_case_are_counted(training: Cohort) -> None:
@@ -82,7 +83,7 @@ def test_without_cases_there_is_nothing_to_compare(training: Cohort) -> None:
 @pytest.mark.parametrize("name", STATE)
 def test_every_input_has_a_title_and_shares_that_add_up(training: Cohort, benchmark: Cohort, name: str) -> None:
     bins = distributions(benchmark.subset(split="val"), training, name)
-    assert TITLES[name]
+    assert training.layout.titles[name]
     np.testing.assert_allclose(bins.groupby("who")["share"].sum(), 1)
 
 

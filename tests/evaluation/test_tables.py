@@ -23,7 +23,7 @@ from mpd2.evaluation import metrics, tables
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import resample_weights
 from mpd2.evaluation.metrics import BEST_ORACLE, COUNTED, evaluate
-from mpd2.evaluation.published import published
+from mpd2.evaluation.published import BENCHMARK, published
 
 PRINTED = 0.0005 + 1e-9  # what printing three decimals can hide
 MEMBERS = 4
@@ -39,7 +39,7 @@ def outcome(cohort: Cohort, policy: Policy, title: str, published: str | None = 
 
 
 def evidence_on(cohort: Cohort, outcomes: dict[str, Outcome]) -> Evidence:
-    return Evidence(cohort, cohort.manifest.default_costs(), outcomes)
+    return Evidence(cohort, cohort.manifest.default_costs(), outcomes, BENCHMARK)
 
 
 def never(cohort: Cohort) -> Policy:

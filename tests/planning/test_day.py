@@ -16,6 +16,7 @@ from mpd2.planning.day import NAMES, DaySetting, costs_in_words, from_query, in_
 from mpd2.planning.roster_and_limits import Limits
 
 MANIFEST = made_up_manifest(3)
+TASK = MANIFEST.task
 USUAL = DaySetting(MANIFEST.default_costs())
 
 
@@ -73,7 +74,7 @@ def test_a_reader_of_any_name_can_be_in_a_link():
         ({"total": "-1"}, "total: found -1, expected a whole number of cases, at least 0"),
         ({"away": "nobody"}, "reader: found nobody, expected some of reader_0, reader_1, reader_2"),
         ({"fees": "nobody:1"}, "fees: found nobody, expected some of"),
-        ({"missed": "-1"}, "cost of a missed glaucoma: found -1.0, expected a number of at least 0"),
+        ({"missed": "-1"}, "cost of a miss: found -1.0, expected a number of at least 0"),
         ({"urgent": "-3"}, "urgent: found -3, expected a number of cases, at least 0"),
         ({"soft": "1"}, "a soft budget needs its share"),
         ({"day": "0"}, "day: found 0 cases, expected 1 to 1000000"),
@@ -129,12 +130,12 @@ def test_a_setting_reads_as_a_person_would_say_it():
 
 
 def test_costs_are_told_as_what_one_error_is_worth_in_the_other():
-    assert costs_in_words(Costs(4.0, 1.0, (0.2, 0.3))) == (
+    assert costs_in_words(Costs(4.0, 1.0, (0.2, 0.3)), TASK) == (
         "One missed glaucoma counts as 4 false alarms. A missed glaucoma costs as much as 16 readings."
     )
-    assert costs_in_words(Costs(1.0, 2.0, (0.0,))) == "One false alarm counts as 2 missed glaucomas."
-    assert costs_in_words(Costs(1.0, 1.0, (0.0,))) == "One missed glaucoma counts as much as one false alarm."
-    assert "Nothing is lost by a missed glaucoma" in costs_in_words(Costs(0.0, 1.0, (0.1,)))
+    assert costs_in_words(Costs(1.0, 2.0, (0.0,)), TASK) == "One false alarm counts as 2 missed glaucomas."
+    assert costs_in_words(Costs(1.0, 1.0, (0.0,)), TASK) == "One missed glaucoma counts as much as one false alarm."
+    assert "Nothing is lost by a missed glaucoma" in costs_in_words(Costs(0.0, 1.0, (0.1,)), TASK)
 
 
 def test_a_budget_can_be_set_and_left_to_the_run():

@@ -93,7 +93,7 @@ def test_a_rule_that_no_weight_moves_cannot_keep_a_floor_above_its_own_rate(val)
 
 
 def test_without_a_sick_case_there_is_nothing_to_choose_by(val):
-    with pytest.raises(UserError, match="glaucoma"):
+    with pytest.raises(UserError, match="no case of val is positive"):
         choose_weight(Floor(), val.rows(val.truth == 0), thresholded(noise), COSTS)
 
 

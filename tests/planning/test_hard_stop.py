@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from strategies import STATE
 
-from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.planning.hard_stop import AGAIN, NO_STOP, SPECIALIST, fit_limits
 

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import cohorts, policies
 
-from mpd2.core.cohort import ANSWERS, Cohort
+from mpd2.core.cohort import Cohort
 from mpd2.core.error_rates import Expectations, error_rates, expectations
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Continuations, Policy, mean_policy
@@ -70,7 +70,7 @@ def test_the_worklist_has_every_case_once_with_the_ais_answer_and_no_truth(
     assert not {"truth", "label"} & set(rows)
     assert (rows["reader"] != "AI").tolist() == (plan.action > 0).tolist()  # nobody overrules the AI unread
     assert rows["decided_by"].tolist() == np.where(plan.action > 0, "reader", "AI").tolist()
-    assert rows["ai_answer"].tolist() == [ANSWERS[label] for label in cases.ai_label]
+    assert rows["ai_answer"].tolist() == [cases.manifest.task.answers[label] for label in cases.ai_label]
     assert rows["expected_cost"].tolist() == expected.cost[np.arange(len(cases)), plan.action].tolist()
     assert rows["kept_cost"].tolist() == expected.cost[:, 0].tolist()
     kept = (plan.action == 0).tolist()

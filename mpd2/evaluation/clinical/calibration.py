@@ -1,7 +1,7 @@
 """How well probabilities are calibrated: what was predicted against what came about.
 
-Of glaucoma it is the AI's probability, a posterior, or error rates; of a reader it is what a model says the reader will
-say, given the truth.
+Of a case it is the AI's probability that it is positive, a posterior, or error rates; of a reader it is what a model
+says the reader will say, given the truth.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import numpy as np
 import pandas as pd
 
 from mpd2.core.arrays import Bools, Floats, Ints
+from mpd2.core.clusters import design_effect
 from mpd2.core.cohort import UNKNOWN, Cohort
+from mpd2.core.error_rates.logistic import fit_logistic, sigmoid
 from mpd2.core.errors import UserError
-from mpd2.core.logistic import fit_logistic, sigmoid
 from mpd2.evaluation.intervals import percentiles, wilson
 from mpd2.evaluation.metrics import readings
 
@@ -38,24 +39,27 @@ class Forecast:
     probability: Floats  # [K]
     came: Bools  # [K]
     rows: Ints  # [K] positions of the cases they are about
+    cluster: Ints | None = None  # [K] which of these belong together; none: every case stands alone
 
 
-def of_glaucoma(name: str, title: str, probability: Floats, cohort: Cohort) -> Forecast:
-    """P(glaucoma) of every case, [N], against the truth."""
+def of_truth(name: str, title: str, probability: Floats, cohort: Cohort) -> Forecast:
+    """P(positive) of every case, [N], against the truth."""
     if (cohort.truth == UNKNOWN).any():
         raise UserError("calibration can only be judged on cases whose truth is known")
-    return Forecast(name, title, probability, cohort.truth == 1, np.arange(len(cohort)))
+    return Forecast(name, title, probability, cohort.truth == 1, np.arange(len(cohort)), cohort.cluster)
 
 
 def of_readers(answers: Floats, cohort: Cohort) -> list[Forecast]:
-    """P(a reader says glaucoma | the truth) against what was said, for each reader who has read any of the cases.
+    """P(a reader says positive | the truth) against what was said, for each reader who has read any of the cases.
 
-    `answers`, [N, M, 2]: P(reader says glaucoma | truth 0, 1).
+    `answers`, [N, M, 2]: P(reader says positive | truth 0, 1).
     """
     of_truth = answers[np.arange(len(cohort)), :, cohort.truth]  # [N, M]
     read = readings(cohort) & (cohort.truth != UNKNOWN)[:, None]
     return [
-        Forecast(reader.column, reader.name, of_truth[rows, j], cohort.decisions[rows, j] == 1, rows)
+        Forecast(
+            reader.column, reader.name, of_truth[rows, j], cohort.decisions[rows, j] == 1, rows, cohort.cluster[rows]
+        )
         for j, reader in enumerate(cohort.manifest.readers)
         if len(rows := np.flatnonzero(read[:, j]))
     ]
@@ -64,7 +68,8 @@ def of_readers(answers: Floats, cohort: Cohort) -> list[Forecast]:
 def reliability(forecasts: Iterable[Forecast], bins: int = BINS) -> pd.DataFrame:
     """Predicted against observed shares, in bins of about as many cases each.
 
-    Columns: name, title, bin, predicted (mean), observed, low, high (Wilson's interval of 95 %), n.
+    Columns: name, title, bin, predicted (mean), observed, low, high (Wilson's interval of 95 %, by the design
+    effect of a bin's clusters), n.
     """
     return pd.concat([_curve(forecast, bins) for forecast in forecasts], ignore_index=True)
 
@@ -126,7 +131,7 @@ def _recalibration(forecast: Forecast, weights: Floats) -> tuple[Floats, Floats]
 def _curve(forecast: Forecast, bins: int) -> pd.DataFrame:
     place = _places(forecast.probability, bins)
     n, came = np.bincount(place), np.bincount(place, forecast.came)
-    low, high = wilson(came, n)
+    low, high = wilson(came, n, _effects(forecast, place))
     return pd.DataFrame({
         "name": forecast.name,
         "title": forecast.title,
@@ -137,6 +142,13 @@ def _curve(forecast: Forecast, bins: int) -> pd.DataFrame:
         "high": high,
         "n": n,
     })  # fmt: skip
+
+
+def _effects(forecast: Forecast, place: Ints) -> Floats:
+    """The design effect of each bin's clusters, [bins]."""
+    cluster = np.arange(len(place)) if forecast.cluster is None else forecast.cluster
+    bins = [place == each for each in range(place.max() + 1)]
+    return np.array([design_effect(forecast.came[inside].astype(float), cluster[inside]) for inside in bins])
 
 
 def _ece(predicted: np.ndarray, came: np.ndarray, bins: int) -> Floats:

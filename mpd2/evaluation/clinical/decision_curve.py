@@ -1,7 +1,7 @@
-"""Decision curves: net benefit as a missed glaucoma comes to weigh from one to fifty false alarms.
+"""Decision curves: net benefit as a missed positive comes to weigh from one to fifty false alarms.
 
 Net benefit (Vickers and Elkin, 2006) counts in true positives a person, NB = TP/n − FP/n · w − h. The weight of a false
-alarm is the odds at the threshold probability p_t from which on a case is called glaucoma, w = p_t / (1 − p_t). Whoever
+alarm is the odds at the threshold probability p_t from which on a case is called positive, w = p_t / (1 − p_t). Whoever
 decides by costs calls it so where p · c_fn ≥ (1 − p) · c_fp: hence w = c_fp / c_fn, one over the ratio miss : false
 alarm, and p_t = 1 / (1 + ratio). The harm h is what finding out costs, the readers' fees: a fee κ is worth κ / c_fn
 true positives. Along a curve c_fp and κ stay as they are in the table and c_fn = ratio · c_fp, so that
@@ -28,7 +28,7 @@ from mpd2.evaluation.intervals import percentiles
 from mpd2.evaluation.metrics import COUNTS, tally
 
 RATIOS = (1.0, 1.25, 1.6, 2.0, 2.5, 3.2, 4.0, 5.0, 6.3, 8.0, 10.0, 12.5, 16.0, 20.0, 25.0, 32.0, 40.0, 50.0)
-"""False alarms that a missed glaucoma weighs as much as: preferred numbers, ten to a decade, a log grid."""
+"""False alarms that a miss weighs as much as: preferred numbers, ten to a decade, a log grid."""
 
 MOVED, ALL, NONE = "ai-moved", "treat-all", "treat-none"  # strategies that no run is needed for
 
@@ -54,21 +54,22 @@ def at_ratio(costs: Costs, ratio: float, fee: float = 1.0) -> Costs:
 
 
 def ratio_of(costs: Costs) -> float:
-    """How many false alarms a missed glaucoma weighs as much as; infinite where false alarms are free."""
+    """How many false alarms a miss weighs as much as; infinite where false alarms are free."""
     return costs.false_negative / costs.false_positive if costs.false_positive else np.inf
 
 
 def without_runs(cohort: Cohort) -> dict[str, Strategy]:
-    """The AI's probability against the threshold of the costs, everybody called glaucoma, and nobody."""
+    """The AI's probability against the threshold of the costs, everybody called positive, and nobody."""
+    positive = cohort.manifest.task.positive
     return {
         MOVED: Strategy("AI, threshold moved", lambda costs: _labelled(cohort.ai_probability >= threshold(costs))),
-        ALL: Strategy("Call everybody glaucoma", lambda _: _labelled(np.ones(len(cohort)))),
-        NONE: Strategy("Call nobody glaucoma", lambda _: _labelled(np.zeros(len(cohort)))),
+        ALL: Strategy(f"Call everybody {positive}", lambda _: _labelled(np.ones(len(cohort)))),
+        NONE: Strategy(f"Call nobody {positive}", lambda _: _labelled(np.zeros(len(cohort)))),
     }
 
 
 def threshold(costs: Costs) -> float:
-    """p_t, the probability of glaucoma from which on a false alarm is the cheaper risk.
+    """p_t, the probability of a positive from which on a false alarm is the cheaper risk.
 
     >>> threshold(Costs(6.0, 1.5, ()))
     0.2

@@ -1,6 +1,6 @@
 """Results in people: what becomes of a thousand who are screened, who decides, and what the readings take.
 
-Everything is counted among the sick and among the healthy apart and put together at a prevalence: that of the cases,
+Everything is counted among the sick and among the well apart and put together at a prevalence: that of the cases,
 or one of the user's own. For a population of members every count is their mean.
 """
 
@@ -21,7 +21,7 @@ from mpd2.evaluation.intervals import percentiles
 
 SCREENED = 1000
 OUTCOMES = ("found", "missed", "alarm", "cleared")
-"""What becomes of a person: glaucoma found or missed; healthy with a false alarm, or cleared."""
+"""What becomes of a person: sick and found or missed; well with a false alarm, or cleared."""
 
 WHO = ("ai", "rule", "reader")
 """Who decided, in the order of `core.policy.DECIDERS`."""
@@ -39,7 +39,7 @@ MINUTES = 5.0  # a reading takes, unless the user knows better
 class Programme:
     """The screening in which results are told."""
 
-    prevalence: float | None = None  # of glaucoma among those screened; None: as among the cases
+    prevalence: float | None = None  # share of the sick among those screened; None: as among the cases
     minutes: float = MINUTES  # a reading takes
     price: float = 0.0  # of one reading, in the user's currency
     work_up: float = 0.0  # what following up one false alarm costs, in the same currency
@@ -91,7 +91,7 @@ def cells(
 ) -> pd.DataFrame:
     """Whole people who add up to `screened`: outcome, who, people; every outcome of every decider.
 
-    Rounded by the largest remainder from the top down: sick and healthy, then right and wrong among each, then who
+    Rounded by the largest remainder from the top down: sick and well, then right and wrong among each, then who
     decided, so that the sick are as many under every method.
     """
     classes, parts = _observed(cohort, decisions, programme)
@@ -121,7 +121,7 @@ def apportioned(shares: Floats, total: int) -> Ints:
 def at_prevalence(weights: Floats, cohort: Cohort, prevalence: float | None) -> Floats:
     """Weights of the cases, [R, N], under which the sick are as common as that; without one as they are.
 
-    NaN in a resample without any sick or without any healthy case, of which another prevalence tells nothing.
+    NaN in a resample without any sick or without any well case, of which another prevalence tells nothing.
     """
     if prevalence is None:
         return weights
@@ -138,7 +138,7 @@ def prevalence_of(cohort: Cohort) -> float:
     return float((cohort.truth == 1).mean())
 
 
-# ---------------------------------------------------------------------------------- within the sick and the healthy
+# ---------------------------------------------------------------------------------- within the sick and the well
 
 RIGHT, WRONG = 0, 1
 
@@ -156,15 +156,15 @@ def _each_case(cohort: Cohort, decisions: Decisions) -> Floats:
 
 
 def _within(cohort: Cohort, decisions: Decisions, programme: Programme, weights: Floats) -> tuple[Floats, Floats]:
-    """Shares of sick and healthy, [R, 2], and means of `_each_case` among each, [R, 2, 7]; 0 where there is nobody."""
+    """Shares of sick and well, [R, 2], and means of `_each_case` among each, [R, 2, 7]; 0 where there is nobody."""
     each, sick = _each_case(cohort, decisions), cohort.truth == 1
     members = np.stack([weights * sick, weights * ~sick], axis=1)  # [R, 2, N]
     size = members.sum(-1)
     if programme.prevalence is None:
         classes = size / size.sum(-1, keepdims=True)
     elif not sick.any() or sick.all():
-        kind = "without" if sick.all() else "with"
-        raise UserError(f"prevalence: there is no case {kind} glaucoma here, so another prevalence says nothing")
+        kind = "negative" if sick.all() else "positive"
+        raise UserError(f"prevalence: there is no {kind} case here, so another prevalence says nothing")
     else:
         classes = np.where((size > 0).all(-1, keepdims=True), [programme.prevalence, 1 - programme.prevalence], np.nan)
     return classes, members @ each / np.maximum(size, 1)[..., None]
@@ -174,9 +174,9 @@ def _quantities(cohort: Cohort, decisions: Decisions, programme: Programme, weig
     """QUANTITIES per person screened, and RATES, [R, Q]."""
     classes, within = _within(cohort, decisions, programme, weights)
     share = classes[..., None] * within  # [R, 2, 7]
-    by = share[..., :-1].reshape(*share.shape[:2], 2, len(WHO))  # [R, sick or healthy, right or wrong, who]
+    by = share[..., :-1].reshape(*share.shape[:2], 2, len(WHO))  # [R, sick or well, right or wrong, who]
     readings, alarm = share[..., -1].sum(1), by[:, 1, WRONG].sum(-1)
-    rates = np.where(classes > 0, within[..., : len(WHO)].sum(-1), np.nan)  # right among sick and healthy, [R, 2]
+    rates = np.where(classes > 0, within[..., : len(WHO)].sum(-1), np.nan)  # right among sick and well, [R, 2]
     columns = {
         "missed": by[:, 0, WRONG].sum(-1),
         "found": by[:, 0, RIGHT].sum(-1),
@@ -199,7 +199,7 @@ def _scale(screened: int) -> Floats:
 
 
 def _observed(cohort: Cohort, decisions: Decisions, programme: Programme) -> tuple[Floats, Floats]:
-    """Shares of sick and healthy, [2], and of outcomes and deciders among them, [2, 2, 3], the cases as they are."""
+    """Shares of sick and well, [2], and of outcomes and deciders among them, [2, 2, 3], the cases as they are."""
     classes, within = _within(cohort, decisions, programme, np.ones((1, len(cohort))))
     return classes[0], within[0, :, :-1].reshape(2, 2, len(WHO))
 
@@ -208,7 +208,7 @@ def _people(classes: Floats, parts: Floats, screened: int) -> Ints:
     """Whole people, [4, 3], in the order of OUTCOMES and WHO."""
     rows = []
     for kind, people in enumerate(apportioned(classes, screened).tolist()):
-        outcomes = parts[kind] if kind == 0 else parts[kind, ::-1]  # sick: found, missed; healthy: alarm, cleared
+        outcomes = parts[kind] if kind == 0 else parts[kind, ::-1]  # sick: found, missed; well: alarm, cleared
         for outcome, some in zip(outcomes, apportioned(outcomes.sum(-1), people).tolist(), strict=True):
             rows.append(apportioned(outcome, some))
     return np.stack(rows)

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from mpd2.core.arrays import Floats
+from mpd2.core.clusters import design_effect
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Decisions
@@ -30,18 +31,19 @@ Width = Callable[[Floats], Floats]
 
 @dataclass(frozen=True)
 class Spread:
-    """What of a run decides how sure its numbers are, for sensitivity (among the sick) or specificity (the healthy)."""
+    """What of a run decides how sure its numbers are, for sensitivity (among the sick) or specificity (the well)."""
 
     rate: float  # on these cases
-    apart: float  # sd over cases of right less the AI right, the paired difference
+    apart: float  # sd over cases of right less the AI right, the paired difference; wider where cases belong together
     cases: int  # that both are estimated from
+    effect: float = 1.0  # by how much clusters widen the variance of the rate; later cases are taken to come alike
 
 
 @dataclass(frozen=True)
 class Seen:
-    """Whom one reader gets to see, and how often they are right; sick first, healthy second."""
+    """Whom one reader gets to see, and how often they are right; sick first, well second."""
 
-    share: tuple[float, float]  # of all sick and all healthy cases that the run sends to this reader
+    share: tuple[float, float]  # of all sick and all well cases that the run sends to this reader
     rate: tuple[float, float]  # sensitivity and specificity on all cases the reader has read
 
 
@@ -55,10 +57,15 @@ def spread_of(cohort: Cohort, decisions: Decisions) -> dict[str, Spread]:
     for name, truth in zip(RATES, (1, 0), strict=True):
         rows = cohort.truth == truth
         if not rows.any():
-            raise UserError(f"sample size: no case is {'sick' if truth else 'healthy'}, so nothing is known of {name}")
+            raise UserError(
+                f"sample size: no case is {'positive' if truth else 'negative'}, so nothing is known of {name}"
+            )
         right = (decisions.label[..., rows] == truth).reshape(-1, rows.sum()).mean(0)  # [n]
-        differs = np.append(right - (cohort.ai_label[rows] == truth), [1.0, -1.0])
-        found[name] = Spread(float(right.mean()), float(differs.std()), int(rows.sum()))
+        beside = right - (cohort.ai_label[rows] == truth)
+        differs = np.append(beside, [1.0, -1.0])
+        effects = [design_effect(each, cohort.cluster[rows]) for each in (right, beside)]
+        apart = float(differs.std()) * effects[1] ** 0.5
+        found[name] = Spread(float(right.mean()), apart, int(rows.sum()), effects[0])
     return found
 
 
@@ -71,16 +78,16 @@ def seen_by(cohort: Cohort, decisions: Decisions, reader: int) -> Seen:
         rows = cohort.truth == truth
         own = cohort.decisions[rows & read, reader] == truth
         parts.append((float(asked[rows].mean()) if rows.any() else 0.0, float(own.mean()) if own.size else np.nan))
-    (sick, sens), (healthy, spec) = parts
-    return Seen((sick, healthy), (sens, spec))
+    (sick, sens), (well, spec) = parts
+    return Seen((sick, well), (sens, spec))
 
 
-def rate_width(rate: float, share: float) -> Width:
-    """Half of Wilson's interval of a rate among those `share` of all cases it is counted in."""
+def rate_width(rate: float, share: float, effect: float = 1.0) -> Width:
+    """Half of Wilson's interval of a rate among those `share` of all cases it is counted in, by their design effect."""
 
     def width(cases: Floats) -> Floats:
         n = np.asarray(cases, float) * share
-        low, high = wilson(rate * n, n)
+        low, high = wilson(rate * n, n, effect)
         return (high - low) / 2
 
     return width
@@ -122,7 +129,9 @@ def widths(spreads: Mapping[str, Spread], prevalence: float, seen: Seen | None =
     if not 0 < prevalence < 1:
         raise UserError(f"prevalence: found {prevalence}, expected a share above 0 and below 1")
     shares = dict(zip(RATES, (prevalence, 1 - prevalence), strict=True))
-    planned: dict[str, Width] = {name: rate_width(spreads[name].rate, shares[name]) for name in RATES}
+    planned: dict[str, Width] = {
+        name: rate_width(spreads[name].rate, shares[name], spreads[name].effect) for name in RATES
+    }
     planned |= {f"{name} less AI": paired_width(spreads[name].apart, shares[name]) for name in RATES}
     if seen is not None:
         for name, share, rate in zip(RATES, seen.share, seen.rate, strict=True):

@@ -7,25 +7,34 @@ import numpy as np
 from mpd2.core.arrays import Bools
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
+from mpd2.core.manifest import Task
 from mpd2.core.policy import RULE, Decisions, deciders
+from mpd2.core.text import capital
 
 CONFIDENT = 0.9  # least probability of its own answer with which the AI is confident
 DEAREST = 20  # cases
-SEARCHES = {
-    "all": "All cases",
-    "confident": "AI confident and wrong",
-    "overruled": "AI overruled unread",
-    "missed": "Glaucoma missed by all",
-    "dearest": f"The {DEAREST} dearest",
-}
-"""Every search by its key."""
+SEARCHES = ("all", "confident", "overruled", "missed", "dearest")
 
-MEANINGS = {
-    "confident": f"the AI gives its own answer {CONFIDENT:.0%} or more, and is wrong",
-    "overruled": "the rule decides against the AI with nobody asked",
-    "missed": "glaucoma that the AI, everybody who was asked and the final answer call healthy",
-    "dearest": "errors and fees of what was done, by the costs of the table",
-}
+
+def titles(task: Task) -> dict[str, str]:
+    """Every search in a few words, by its key."""
+    return {
+        "all": "All cases",
+        "confident": "AI confident and wrong",
+        "overruled": "AI overruled unread",
+        "missed": f"{capital(task.positive)} missed by all",
+        "dearest": f"The {DEAREST} dearest",
+    }
+
+
+def meanings(task: Task) -> dict[str, str]:
+    """What each finds, but for all cases."""
+    return {
+        "confident": f"the AI gives its own answer {CONFIDENT:.0%} or more, and is wrong",
+        "overruled": "the rule decides against the AI with nobody asked",
+        "missed": f"{task.one}, to which the AI, everybody who was asked and the final answer say {task.negative}",
+        "dearest": "errors and fees of what was done, by the costs of the table",
+    }
 
 
 def searches(cohort: Cohort, decisions: Decisions, costs: Costs) -> dict[str, Bools]:

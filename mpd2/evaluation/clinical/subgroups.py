@@ -5,12 +5,12 @@ comparisons some look beyond chance that are not: besides its own interval each 
 together, as wide as the largest of all standardised gaps is by chance in 95 % of resamples (Westfall and Young, 1993).
 
 A group in which nobody errs is not thereby certain: every resample has half an imagined right answer and half a wrong
-one among the sick and among the healthy, on either side, of random weight (the bootstrap of Jeffreys' interval).
+one among the sick and among the well, on either side, of random weight (the bootstrap of Jeffreys' interval).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,8 @@ import pandas as pd
 from mpd2.core.arrays import Bools, Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
+from mpd2.core.manifest import Manifest
+from mpd2.core.text import plain_words
 from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.intervals import LEVEL, mean_of, percentiles, sd_of
 from mpd2.evaluation.metrics import COUNTED, COUNTS, metrics_of
@@ -27,24 +29,9 @@ JUDGED = ("Sens", "Spec", "TotalCost", "Defer")
 IMAGINED = 0.5  # answers of either kind, on average
 FEWEST = 5  # cases of the kind a metric is about, in a group and outside it, below which nothing is compared
 BANDS = 3
+OTHERS = 3  # inputs without a role that are looked at
 ANSWERS = [COUNTS.index(name) for name in ("TP", "FP", "FN", "TN")]
 COHORT = "cohort"  # the kind of group that is no band
-
-
-@dataclass(frozen=True)
-class Banded:
-    """A state variable whose thirds are groups: what the kind is called, and each third from low to high."""
-
-    title: str
-    names: tuple[str, str, str]
-
-
-BANDED: Mapping[str, Banded] = {
-    "quality_risk": Banded("photograph", ("good photograph", "middling photograph", "poor photograph")),
-    "vim_risk_z": Banded("image distance", ("familiar image", "less familiar image", "unfamiliar image")),
-    "vCDR": Banded("cup-to-disc ratio", ("small cup", "medium cup", "large cup")),
-}
-"""Disc size itself is not in the table: only ratios of cup and disc are."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,14 +43,49 @@ class Group:
     rows: Bools  # [N]
 
 
+def banded(manifest: Manifest) -> dict[str, tuple[str, str, str]]:
+    """The inputs whose thirds are groups, and the name of each third from low to high.
+
+    How poor the recording is, how unlike training, one input of structure, and up to OTHERS that have no role: more
+    would be comparisons of which some look beyond chance.
+    """
+    layout, case = manifest.layout, manifest.task.case
+    named = dict.fromkeys(layout.qualities[:1], (f"good {case}", f"middling {case}", f"poor {case}"))
+    named |= dict.fromkeys(layout.distances[:1], (f"familiar {case}", f"less familiar {case}", f"unfamiliar {case}"))
+    roles = [[layout.variables[at] for at in layout.of_role(role)] for role in ("structure", "other")]
+    for role, most in zip(roles, (1, OTHERS), strict=True):
+        measured = [each for each in role if each.measured and each.name not in named][:most]
+        named |= {each.name: (f"low {each.title}", f"middling {each.title}", f"high {each.title}") for each in measured}
+    return named
+
+
 def groups(cohort: Cohort, train: Cohort) -> list[Group]:
-    """The cohorts, then the thirds of each variable; a group that has no case, or all, is left out."""
-    every = [Group(COHORT, entry.name, cohort.sources == entry.key) for entry in cohort.manifest.cohorts]
-    for variable, banded in BANDED.items():
-        ends = np.quantile(train.column(variable), np.arange(1, BANDS) / BANDS)
-        band = np.searchsorted(ends, cohort.column(variable), side="right")  # [N]
-        every += [Group(variable, name, band == place) for place, name in enumerate(banded.names)]
+    """The cohorts, then the thirds of each variable; a group that has no case, or all, is left out.
+
+    A variable of few values has a group for each of them, and cells that are empty in the table are in no group.
+    """
+    manifest = cohort.manifest
+    every = [Group(COHORT, entry.name, cohort.sources == entry.key) for entry in manifest.cohorts]
+    for variable, names in banded(manifest).items():
+        there = ~cohort.absent[:, cohort.layout.position(variable)]
+        seen = train.column(variable)[~train.absent[:, train.layout.position(variable)]]
+        values = cohort.column(variable)
+        distinct = np.unique(seen)
+        if len(distinct) <= BANDS:
+            words = value_words(manifest, variable)
+            every += [Group(variable, words(value), there & (values == value)) for value in distinct.tolist()]
+        else:
+            ends = np.quantile(seen, np.arange(1, BANDS) / BANDS)
+            band = np.searchsorted(ends, values, side="right")  # [N]
+            every += [Group(variable, name, there & (band == place)) for place, name in enumerate(names)]
     return [group for group in every if group.rows.any() and not group.rows.all()]
+
+
+def value_words(manifest: Manifest, variable: str) -> Callable[[float], str]:
+    """How a value of an input is called: by the word the table has for it, else by its number."""
+    titles, found = manifest.layout.titles, [each for each in manifest.inputs if each.column == variable]
+    words = {value: word for each in found for word, value in each.codes.items()}
+    return lambda value: f"{titles[variable]} {plain_words(words.get(value, f'{value:g}'))}"
 
 
 def subgroups(

@@ -1,7 +1,7 @@
 """Who costs least where: every ratio miss : false alarm against every level of readers' fees.
 
 In each cell all strategies decide by the cell's costs and the cases are only counted. Costs are told as false alarms: a
-total cost of 90 per 1,000 people is as bad as 90 false alarms, where a missed glaucoma counts as `ratio` of them and a
+total cost of 90 per 1,000 screened is as bad as 90 false alarms, where a miss counts as `ratio` of them and a
 reading as its fee over the cost of a false alarm.
 """
 

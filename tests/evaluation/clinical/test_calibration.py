@@ -13,7 +13,7 @@ from sklearn.metrics import brier_score_loss, log_loss
 
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import UserError
-from mpd2.evaluation.clinical.calibration import Forecast, of_glaucoma, of_readers, quality, reliability
+from mpd2.evaluation.clinical.calibration import Forecast, of_readers, of_truth, quality, reliability
 from mpd2.evaluation.intervals import resample_weights
 from mpd2.methods.plus.method import Plus
 
@@ -101,7 +101,7 @@ def test_a_certain_forecast_that_is_wrong_has_finite_log_odds() -> None:
 def test_calibration_without_truth_is_refused(small_cohort: Cohort) -> None:
     blind = replace(small_cohort, truth=np.full(len(small_cohort), UNKNOWN))
     with pytest.raises(UserError, match="whose truth is known"):
-        of_glaucoma("ai", "AI", blind.ai_probability, blind)
+        of_truth("ai", "AI", blind.ai_probability, blind)
 
 
 def test_a_reader_is_judged_by_the_answer_given_the_truth_on_cases_they_have_read(small_cohort: Cohort) -> None:

@@ -163,7 +163,7 @@ def test_a_slice_of_one_kind_is_counted_as_it_is_but_at_no_other_prevalence(held
     evidence = Evidence(cohort, cohort.manifest.default_costs(), {"ai": Outcome("AI", None, alone(cohort))})
     rows = of(per_thousand(evidence, Programme(), np.ones((2, len(cohort)))), "ai")
     assert rows.loc[["found", "missed"], "whole"].sum() == 1000 * truth
-    with pytest.raises(UserError, match=f"no case {'without' if truth else 'with'} glaucoma"):
+    with pytest.raises(UserError, match=f"no {'negative' if truth else 'positive'} case"):
         per_thousand(evidence, Programme(0.1), np.ones((2, len(cohort))))
 
 

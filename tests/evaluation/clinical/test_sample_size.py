@@ -138,7 +138,7 @@ def test_the_curve_falls_with_every_step(held_out: Cohort, plus: Decisions) -> N
 def test_without_sick_or_healthy_people_nothing_can_be_planned(held_out, plus, prevalence: float) -> None:
     with pytest.raises(UserError, match="prevalence"):
         widths(spread_of(held_out, plus), prevalence)
-    with pytest.raises(UserError, match="sick"):
+    with pytest.raises(UserError, match="positive"):
         spread_of(held_out.rows(held_out.truth == 0), plus.rows(held_out.truth == 0))
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from strategies import STATE
 
-from mpd2.core.cohort import STATE, UNKNOWN, Cohort
+from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.policy import NOBODY, Decisions
-from mpd2.evaluation.clinical.searches import DEAREST, MEANINGS, SEARCHES, searches
+from mpd2.evaluation.clinical.searches import DEAREST, SEARCHES, meanings, searches, titles
 
 
 def five(held_out: Cohort) -> Cohort:
@@ -30,7 +31,9 @@ def test_each_search_finds_what_it_says(held_out: Cohort) -> None:
     asked = Decisions(np.array([[NOBODY], [NOBODY], [0], [0], [NOBODY]]), np.array([1, 0, 0, 0, 1]))
     found = searches(cases, asked, costs)
     assert list(found) == list(SEARCHES)
-    assert set(MEANINGS) == set(SEARCHES) - {"all"}
+    task = held_out.manifest.task
+    assert list(titles(task)) == list(SEARCHES)
+    assert set(meanings(task)) == set(SEARCHES) - {"all"}
     assert {key: np.flatnonzero(rows).tolist() for key, rows in found.items()} == {
         "all": [0, 1, 2, 3, 4],
         "confident": [0],

@@ -12,10 +12,10 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.policy import NOBODY, Decisions
 from mpd2.evaluation.clinical.subgroups import (
-    BANDED,
     COHORT,
     JUDGED,
     Group,
+    banded,
     comparisons,
     groups,
     subgroups,
@@ -56,9 +56,9 @@ def test_bands_are_thirds_of_the_training_cases(benchmark: Cohort) -> None:
     train = benchmark.subset(split="train")
     made = groups(train, train)
     assert [group.title for group in made if group.kind == COHORT] == ["REFUGE", "Chákṣu", "ORIGA"]
-    for variable, banded in BANDED.items():
+    for variable, names in banded(benchmark.manifest).items():
         bands = [group for group in made if group.kind == variable]
-        assert [group.title for group in bands] == list(banded.names)
+        assert [group.title for group in bands] == list(names)
         assert [group.rows.mean() for group in bands] == pytest.approx([1 / 3] * 3, abs=0.01)
         values = train.column(variable)
         assert values[bands[0].rows].max() <= values[bands[1].rows].min()
@@ -70,7 +70,7 @@ def test_a_group_without_a_case_or_without_a_rest_is_left_out(benchmark: Cohort)
     alone = benchmark.subset(split="test", cohorts=["refuge"])
     kinds = {group.kind for group in groups(alone, benchmark.subset(split="train"))}
     assert COHORT not in kinds
-    assert kinds == set(BANDED)
+    assert kinds == set(banded(benchmark.manifest))
 
 
 def test_values_and_gaps_are_those_of_the_cases_inside_and_outside(
@@ -172,3 +172,23 @@ def test_no_group_and_an_unknown_run_are_refused(judged: Evidence, split: list[G
         subgroups(judged, "run", [], weights)
     with pytest.raises(UserError, match="found no run 'nobody'"):
         subgroups(replace(judged), "nobody", split, weights)
+
+
+def test_bands_are_of_the_inputs_a_manifest_names_and_empty_cells_are_in_none(benchmark: Cohort) -> None:
+    """One input of each signal and of structure, few others; an input of two values has a group for each."""
+    first = benchmark.manifest.inputs
+    sex = first[0].model_copy(update={"column": first[0].column, "title": "sex", "role": "other", "signal": "",
+                                      "codes": {"female": 0.0, "male": 1.0}})  # fmt: skip
+    ages = first[1].model_copy(update={"title": "age", "role": "other", "signal": "", "strict": False})
+    manifest = benchmark.manifest.but(inputs=(sex, ages), drawing=None)
+    names, order = manifest.layout.names, benchmark.layout.names
+    state = benchmark.state[:, [order.index(name) for name in names]].copy()
+    absent = np.zeros(state.shape, bool)
+    state[:, names.index(sex.column)] = np.arange(len(state)) % 2
+    absent[::10, names.index(ages.column)] = True
+    cohort = replace(benchmark, manifest=manifest, state=state, absent=absent)
+    made = groups(cohort, cohort.subset(split="train"))
+    titles = [group.title for group in made if group.kind != COHORT]
+    assert titles == ["sex female", "sex male", "low age", "middling age", "high age"]
+    banded_rows = sum(group.rows.astype(int) for group in made if group.kind == ages.column)
+    assert banded_rows.tolist() == (~absent[:, names.index(ages.column)]).astype(int).tolist()

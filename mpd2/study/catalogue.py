@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -17,6 +17,7 @@ from typing import Any
 import pandas as pd
 
 from mpd2.core.arrays import Floats
+from mpd2.core.clusters import clusters_of
 from mpd2.core.errors import UserError
 from mpd2.core.files import digest, replacing, short_hash
 from mpd2.core.runs import load_errors, load_run
@@ -29,8 +30,9 @@ from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.planning.recosting import savings
 from mpd2.study import decision_curve, robustness
 from mpd2.study.analyses import sensitivity
+from mpd2.study.analyses.by_group import by_group
 from mpd2.study.analyses.moved_budgets import live_budgets
-from mpd2.study.analyses.plus_ablation import variants
+from mpd2.study.analyses.plus_ablation import THOROUGH_VARIANT, VARIANTS, variants
 from mpd2.study.definition import (
     ABLATIONS_RUN,
     BUDGETS,
@@ -92,6 +94,7 @@ class Table:
     draw_up: Callable[[Material], pd.DataFrame]
     of_ablations: bool = False
     experiments: Callable[[Study], list[Experiment]] | None = None
+    lacks: Callable[[Study], str] = lambda study: ""  # why a study cannot have it; empty if it can
 
 
 def cache_of(study: Study) -> ExperimentCache:
@@ -99,9 +102,16 @@ def cache_of(study: Study) -> ExperimentCache:
     return ExperimentCache(study, study.plan.seeds)
 
 
-def _for_both_routers(table: Callable[..., pd.DataFrame]) -> Callable[[Material], pd.DataFrame]:
+def references(study: Study) -> list[str]:
+    """Whom every other method is compared with: the paper's routers, and MPD²+ where no paper is about the table."""
+    names = ROUTERS if study.published else (PLUS_RUN, *ROUTERS)
+    return [name for name in names if name in study.contenders] or list(study.contenders)[:1]
+
+
+def _for_references(table: Callable[..., pd.DataFrame]) -> Callable[[Material], pd.DataFrame]:
     def draw_up(material: Material) -> pd.DataFrame:
-        return pd.concat([table(material.methods, name, material.weights) for name in ROUTERS], ignore_index=True)
+        names = references(material.study)
+        return pd.concat([table(material.methods, name, material.weights) for name in names], ignore_index=True)
 
     return draw_up
 
@@ -121,7 +131,7 @@ def _effects(material: Material) -> pd.DataFrame:
 
 
 def _risk(material: Material) -> pd.DataFrame:
-    signals = curves.RISK_SIGNALS
+    signals = curves.risk_signals(material.study.cohort.layout)
     return pd.concat([curves.risk_curves(material.methods, s, material.weights) for s in signals], ignore_index=True)
 
 
@@ -133,24 +143,70 @@ def _guarantee(material: Material) -> pd.DataFrame:
 
 def _variants(material: Material) -> pd.DataFrame:
     study = material.study
-    return variants(load_run(study.folder(PLUS_RUN)), study.cohort, study.costs)
+    names = [name for name in VARIANTS if study.published or name != THOROUGH_VARIANT]
+    return variants(load_run(study.folder(PLUS_RUN)), study.cohort, study.costs, names)
 
 
 def _live(material: Material) -> pd.DataFrame:
     cases, folder = material.methods.cohort, material.study.folder
-    saving = {name: savings(load_errors(folder(name)).predict(cases), material.study.costs) for name in ROUTERS}
+    names = [name for name in ROUTERS if name in material.study.contenders]
+    saving = {name: savings(load_errors(folder(name)).predict(cases), material.study.costs) for name in names}
     return live_budgets(material.methods, saving, material.weights)
+
+
+def _rivals(study: Study) -> str:
+    return "" if len(robustness.deployable(study)) > 1 else "there is one method alone, and nobody to compare it with"
+
+
+def _routers(study: Study) -> str:
+    return "" if set(ROUTERS) & set(study.contenders) else "MPD² is not among the methods"
+
+
+def _plus(study: Study) -> str:
+    return "" if PLUS_RUN in study.contenders else "MPD²+ is not among the methods"
+
+
+def _promising(study: Study) -> str:
+    found = set(sensitivity.PROMISING) & set(study.contenders)
+    return "" if found else "none of the methods can promise a sensitivity"
+
+
+def _groups(study: Study) -> str:
+    alone = len(clusters_of(study.cohort)) == len(study.cohort)
+    return "no two rows of the table belong together" if alone else ""
+
+
+def _several_cohorts(study: Study) -> str:
+    sizes = robustness.cohort_sizes(study)
+    if len(sizes) < 2:
+        return "the table has one cohort, so that none can be new"
+    lonely = [name for name, size in sizes.items() if size.test == 0 or size.learned == 0]
+    return f"cohort {', '.join(lonely)}: has no case to learn from, or none to judge by" if lonely else ""
+
+
+def _recalibrating(study: Study) -> str:
+    needed = {robustness.AI} <= set(study.contenders) and set(study.plan.recalibrated) & set(study.contenders)
+    return _several_cohorts(study) or ("" if needed else "none of the methods is given local cases, beside the AI")
+
+
+def _paper(study: Study) -> str:
+    if study.published is None:
+        return "no paper is about this table"
+    absent = set(ROUTERS) - set(study.contenders)
+    return f"not among the methods: {', '.join(sorted(absent))}" if absent else ""
 
 
 TABLES: dict[str, Table] = {
     "overall": Table("every method on all test cases", lambda m: tables.overall(m.methods, m.weights)),
     "cohorts": Table("the same in each cohort", lambda m: tables.cohorts(m.methods, m.weights)),
-    "paired": Table("every method against either router, case by case", _for_both_routers(tables.paired)),
+    "paired": Table("every method against the routers, case by case", _for_references(tables.paired), lacks=_rivals),
+    "groups": Table("what it does to intervals that rows belong together",
+                    lambda m: by_group(m.methods, m.weights), lacks=_groups),
     "collapse": Table("how the load is spread over the readers", lambda m: tables.collapse(m.methods, m.weights)),
     "retention": Table("the cases left to the AI", lambda m: tables.retention(m.methods, m.weights)),
     "readers": Table("every reader, and every method on that reader's cases",
                      lambda m: tables.readers(m.methods, m.weights)),
-    "gaps": Table("how far either router's F1 is above each reader's", _for_both_routers(tables.reader_gaps)),
+    "gaps": Table("how far the routers' F1 is above each reader's", _for_references(tables.reader_gaps)),
     "wins": Table("against how many readers a method has the higher F1", _wins),
     "objective": Table("what each term of the objective does",
                        lambda m: tables.objective(m.study.ablation(OBJECTIVE)), of_ablations=True),
@@ -163,34 +219,45 @@ TABLES: dict[str, Table] = {
     "tradeoff": Table("scores against costs, and who is on the front",
                       lambda m: curves.tradeoff(m.deployable, m.weights)),
     "deferral": Table("cost at any rate of deferral", lambda m: curves.deferral_curves(m.methods)),
-    "decision_curve": Table("net benefit by what a missed glaucoma weighs",
+    "decision_curve": Table("net benefit by what a miss weighs",
                             lambda m: decision_curve.draw_up_curves(m.study, m.weights)),
     "winners": Table("who costs least by what a miss weighs and what readers are paid",
                      lambda m: decision_curve.draw_up_winners(m.study, m.weights)),
-    "plus": Table("MPD²+ taken apart, and at two operating points", _variants),
-    "live": Table("either router moved to any rate of deferral by a live budget", _live),
+    "plus": Table("MPD²+ taken apart", _variants, lacks=_plus),
+    "live": Table("the routers moved to any rate of deferral by a live budget", _live, lacks=_routers),
     "resplits": Table("every method over random resplits of the table", lambda m: robustness.resplits(m.cache),
                       experiments=robustness.resplit_experiments),
     "rivals": Table("the same, resplit by resplit against one method",
                     lambda m: robustness.rivals(m.cache, robustness.reference(m.study)),
-                    experiments=robustness.resplit_experiments),
+                    experiments=robustness.resplit_experiments, lacks=_rivals),
     "transfer": Table("every method in a cohort it has not learned from", lambda m: robustness.transfer(m.cache),
-                      experiments=robustness.transfer_experiments),
+                      experiments=robustness.transfer_experiments, lacks=_several_cohorts),
     "recalibration": Table("what labelled cases of a new cohort buy", lambda m: robustness.recalibration(m.cache),
-                           experiments=robustness.recalibration_experiments),
+                           experiments=robustness.recalibration_experiments, lacks=_recalibrating),
     "sensitivity": Table("every method at the same sensitivity", lambda m: sensitivity.at_floor(m.study, m.weights)),
     "claims": Table("the paper's claims when methods are compared at the same sensitivity",
-                    lambda m: sensitivity.claims_at_floor(m.study, m.weights, m.methods)),
+                    lambda m: sensitivity.claims_at_floor(m.study, m.weights, m.methods), lacks=_paper),
     "floors": Table("every method at the same sensitivity over random resplits",
                     lambda m: robustness.at_floors(m.cache), experiments=robustness.resplit_experiments),
     "floor_rivals": Table("the same, resplit by resplit against one method",
                           lambda m: robustness.floor_rivals(m.cache, robustness.reference(m.study)),
-                          experiments=robustness.resplit_experiments),
+                          experiments=robustness.resplit_experiments, lacks=_rivals),
     "promises": Table("how often a promised sensitivity would have been broken",
-                      lambda m: sensitivity.promises(m.study, m.study.plan.checks)),
-    "guarantee": Table("what can be promised about glaucoma that no reader sees", _guarantee),
+                      lambda m: sensitivity.promises(m.study, m.study.plan.checks), lacks=_promising),
+    "guarantee": Table("what can be promised about cases that no reader sees", _guarantee),
 }  # fmt: skip
 NAMES = (*TABLES, MAP)
+
+
+def lacking(study: Study, name: str) -> str:
+    """Why a table cannot be made of a study, empty if it can."""
+    return "" if name == MAP else TABLES[name].lacks(study)
+
+
+def tables_of(study: Study) -> list[str]:
+    """The tables that are drawn up of a study besides the map; of the ablations only where a paper has them."""
+    wanted = [name for name, table in TABLES.items() if study.published or not table.of_ablations]
+    return [name for name in wanted if not lacking(study, name)]
 
 
 def runs_of(study: Study, name: str) -> tuple[str, ...]:
@@ -262,7 +329,7 @@ def rounded(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _part(evidence: Evidence, names: Sequence[str]) -> Evidence:
-    return Evidence(evidence.cohort, evidence.costs, {name: evidence.outcomes[name] for name in names})
+    return replace(evidence, outcomes={name: evidence.outcomes[name] for name in names})
 
 
 def _map_fault(study: Study) -> str | None:

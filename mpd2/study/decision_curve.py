@@ -44,13 +44,13 @@ NO_BASELINES = frozenset({*RIVALS, *ROUTERS, RECALIBRATED_SCORE, *NOT_DEPLOYABLE
 READ = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)  # ratios at which the table is read
 
 ABOUT_CURVES = (
-    "Net benefit (Vickers and Elkin, 2006): glaucomas found per 1,000 people, less false alarms and readers' fees at "
-    "what they weigh against a missed glaucoma. In each column every strategy decides by the column's ratio, miss : "
+    "Net benefit (Vickers and Elkin, 2006): {positives} found per 1,000 people, less false alarms and readers' fees at "
+    "what they weigh against a missed {positive}. In each column every strategy decides by the column's ratio, miss : "
     "false alarm, all its trained copies together; methods that cannot weigh costs anew are recosted by estimated "
     "error rates. Nothing is chosen on the test cases. The best of a column is bold."
 )
 ABOUT_WINNERS = (
-    "Who has the least total cost if a missed glaucoma weighs as many false alarms as the column says and readers' "
+    "Who has the least total cost if a missed {positive} weighs as many false alarms as the column says and readers' "
     "fees are as many times those of the table as the row says. Every strategy decides by the costs of the cell; which "
     "baseline is the best is decided on val, cell by cell. The number is what the next one costs more, in false alarms "
     "per 1,000 people: + where the winner is ahead of every other beyond chance, ≈ where not."
@@ -168,8 +168,8 @@ def best_words(rows: pd.DataFrame) -> str:
         for row in records(where_best(rows), None).values()
     ]
     return (
-        f"The largest net benefit of {rows['method'].nunique()} strategies, by how many false alarms a missed glaucoma "
-        f"weighs as much as: {listed(parts)}."
+        f"The largest net benefit of {rows['method'].nunique()} strategies, by how many false alarms a miss weighs as "
+        f"much as: {listed(parts)}."
     )
 
 
@@ -181,11 +181,11 @@ def gain_words(rows: pd.DataFrame, method: str) -> str:
     titles = dict(zip(rows["method"], rows["title"], strict=True))
     ahead = own.assign(ahead=own["more_low"] > 0)
     where = [span(row) for row in records(stretches(ahead, ["ahead"]), None, ahead=True).values()]
-    weights = f"Where a missed glaucoma weighs as much as {listed(where)} false alarms," if where else "At no weight"
+    weights = f"Where a miss weighs as much as {listed(where)} false alarms," if where else "At no weight"
     shown = records(own[own["ratio"].isin(READ)], None).values()
     amounts = listed([f"{PEOPLE * row['more']:.1f} at {row['ratio']:g}" for row in shown])
     return (
-        f"{weights} {titles[method]} is ahead of {titles[reference]} beyond chance. In glaucomas found per 1,000 "
+        f"{weights} {titles[method]} is ahead of {titles[reference]} beyond chance. In true positives per 1,000 "
         f"people, with false alarms and fees taken off, it is worth {amounts} more."
     )
 

@@ -1,4 +1,4 @@
-"""The study: which runs it has, how each is made, and what they did with a slice of cases."""
+"""The study of a workspace: which runs it has, how each is made, and what they did with a slice of cases."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from mpd2.core.files import digest, short_hash
 from mpd2.core.policy import route
 from mpd2.core.runs import CONFIG, PREDICTIONS, Run, load_continuations, load_predictions, load_run, save_run
 from mpd2.evaluation.evidence import Evidence, Outcome
+from mpd2.evaluation.published import published_of
 from mpd2.evaluation.reports import publish_run
 from mpd2.methods.base import Method
 from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.plus.method import Plus
-from mpd2.methods.registry import METHODS, policy_of
+from mpd2.methods.registry import METHODS, applicable, policy_of
 from mpd2.training.config import PAPER, STUDIO, Config
 
 if TYPE_CHECKING:
@@ -112,6 +113,7 @@ class StudyPlan:
     local: tuple[int, ...] = (10, 20, 50, 100, 200)  # labelled cases of a new cohort, besides none and all
     local_draws: tuple[int, ...] = tuple(range(10))  # the resplits in which these are drawn
     recalibrated: tuple[str, ...] = ("mpd2-plus", "recalibrated", "ai")  # methods that are given them
+    transferred: tuple[str, ...] = ()  # methods that are tried in a new cohort; none named: all
     checks: int = 1000  # draws of calibration cases by which a promise is checked
 
 
@@ -123,13 +125,25 @@ class Study:
     data: Path  # runs, tables and map are kept in here; what is only needed on the way lies beside it
     seeds: tuple[int, ...] = SEEDS
     changes: Mapping[str, Any] = field(default_factory=dict)  # to the configuration of every router
-    contenders: Mapping[str, Contender] = field(default_factory=lambda: CONTENDERS)
+    contenders: Mapping[str, Contender] = field(default_factory=dict)  # none named: all; some do not suit every table
     plan: StudyPlan = StudyPlan()
+
+    def __post_init__(self) -> None:
+        suited = applicable(self.cohort.layout)
+        named = {name: each for name, each in (self.contenders or CONTENDERS).items() if each.method.key in suited}
+        if self.published is None:
+            named = {name: replace(each, published=None) for name, each in named.items()}
+        object.__setattr__(self, "contenders", named)
+
+    @property
+    def published(self) -> Path | None:
+        """The folder of what a paper prints about the same table, if one does."""
+        return published_of(self.data)
 
     @property
     def workshop(self) -> Path:
         """Where checkpoints and the ablations' population lie, which are not shipped."""
-        return self.data.absolute().parent / "build" / "study"
+        return self.data.absolute() / "build"
 
     @property
     def costs(self) -> Costs:
@@ -201,7 +215,8 @@ class Study:
     def evidence(self, split: str = "test", names: Sequence[str] | None = None) -> Evidence:
         """What the kept runs did with one split."""
         cases = self.cohort.subset(split=split)
-        return Evidence(cases, self.costs, {name: self._outcome(name, cases) for name in names or self.contenders})
+        outcomes = {name: self._outcome(name, cases) for name in names or self.contenders}
+        return Evidence(cases, self.costs, outcomes, self.published)
 
     def ablation(self, conditions: Mapping[str, Condition]) -> Evidence:
         """What the routers of some conditions did with the test cases, one member a seed of `ablation_seeds`."""
@@ -213,8 +228,9 @@ class Study:
         for name, condition in conditions.items():
             rows = [position[short_hash(_plain(self._config(name, seed)))] for seed in seeds]
             part = policy.member(rows)
-            outcomes[name] = Outcome(condition.title, condition.published, route(part, cases, run.rule), part, run.rule)
-        return Evidence(cases, self.costs, outcomes)
+            printed = condition.published if self.published else None
+            outcomes[name] = Outcome(condition.title, printed, route(part, cases, run.rule), part, run.rule)
+        return Evidence(cases, self.costs, outcomes, self.published)
 
     def ablation_seeds(self) -> tuple[int, ...]:
         """The seeds whose routers could be trained in every condition: only these are compared."""

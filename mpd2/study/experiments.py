@@ -15,13 +15,13 @@ import numpy as np
 import pandas as pd
 
 from mpd2.core.arrays import Bools
+from mpd2.core.clusters.splits import leave_cohort_out, resplit
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import error_rates
 from mpd2.core.errors import UserError
 from mpd2.core.files import replacing, short_hash
 from mpd2.core.policy import Decisions
-from mpd2.core.splits import leave_cohort_out, resplit
 from mpd2.evaluation.metrics import COUNTED, evaluate
 from mpd2.evaluation.tables import ALL
 from mpd2.methods.base import Method

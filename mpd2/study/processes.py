@@ -16,10 +16,11 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from threading import Thread
 
-from mpd2.core.errors import UserError
+from mpd2.core.errors import Interrupted
 from mpd2.study.experiments import Experiment, ExperimentCache
 
 THREADS = "OMP_NUM_THREADS"  # what NumPy and torch look at when they are loaded
+
 
 Step = Callable[[str], AbstractContextManager[object]]
 """Around an experiment, by its title, from when it begins until it has ended."""
@@ -58,7 +59,7 @@ def _await_one(running: dict[Future[None], tuple[str, ExitStack]]) -> None:
         try:
             future.result()
         except BrokenProcessPool:
-            raise UserError(
+            raise Interrupted(
                 f"{title}: a process that ran experiments was ended from outside, perhaps for want of memory; what was "
                 "finished is kept, and the same command goes on"
             ) from None

@@ -14,10 +14,10 @@ from mpd2.evaluation.metrics import BEST_ORACLE
 from mpd2.evaluation.tables import BUDGET_CONTROL, COLLAPSE, MATCHED, OBJECTIVE, REGULARISATION, REPORTED
 from mpd2.study import sentences
 from mpd2.study.analyses import sensitivity
+from mpd2.study.analyses.by_group import group_rows
 from mpd2.study.analyses.moved_budgets import live_rows
 from mpd2.study.analyses.plus_ablation import OVERRULED, RELABELLED
 from mpd2.study.decision_curve import curve_rows, winner_rows
-from mpd2.study.definition import ROUTERS
 from mpd2.study.tables import StudyTables
 
 Rows = list[list[str]]
@@ -75,7 +75,7 @@ def _by_cohort(table: str, metrics: Sequence[str], tables: StudyTables) -> Rows:
 def _paired(tables: StudyTables) -> Rows:
     columns = {
         f"{metric}, less {tables.titles[router]}": tables.of("paired", reference=router, metric=metric)
-        for router in ROUTERS
+        for router in dict.fromkeys(tables["paired"]["reference"])
         for metric in ("TotalCost", "F1")
     }
     names = dict.fromkeys(tables["paired"]["method"])
@@ -97,14 +97,15 @@ def _readers(tables: StudyTables) -> Rows:
 
 def _gaps(tables: StudyTables) -> Rows:
     rows = tables["gaps"]
-    by_router = {router: rows[rows["method"] == router].to_dict("records") for router in ROUTERS}
+    routers = list(dict.fromkeys(rows["method"]))
+    by_router = {router: rows[rows["method"] == router].to_dict("records") for router in routers}
     heads = ["reader", "n", "its F1"]
-    for router in ROUTERS:
+    for router in routers:
         heads += [f"F1 of {tables.titles[router]}", "difference"]
     body = []
-    for position, row in enumerate(by_router[ROUTERS[0]]):
+    for position, row in enumerate(by_router[routers[0]]):
         cells = [row["reader_title"], str(row["n"]), brief(row["reader_f1"])]
-        for router in ROUTERS:
+        for router in routers:
             ours = by_router[router][position]
             cells += [brief(ours["method_f1"]), str(Estimate(ours["difference"], ours["low"], ours["high"]))]
         body.append(cells)
@@ -177,6 +178,7 @@ VIEWS: dict[str, Callable[[StudyTables], Rows]] = {
     "overall": partial(_plain, "overall", REPORTED, "method"),
     "cohorts": partial(_by_cohort, "cohorts", ("F1", "Defer", "TotalCost")),
     "paired": _paired,
+    "groups": group_rows,
     "collapse": partial(_plain, "collapse", COLLAPSE, "method"),
     "retention": partial(_by_cohort, "retention", ("Share", "Acc", "ClinicalCost")),
     "readers": _readers,

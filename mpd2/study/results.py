@@ -9,12 +9,15 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from mpd2.core.files import FIRST_WORKSPACE
 from mpd2.core.manifest import Manifest
 from mpd2.core.text import brief, listed
 from mpd2.evaluation.intervals import LEVEL, RESAMPLES, TAILS
 from mpd2.evaluation.metrics import BEST_ORACLE
+from mpd2.study.analyses.by_group import group_words
 from mpd2.study.analyses.moved_budgets import live_words
 from mpd2.study.analyses.plus_ablation import ABOUT as ABOUT_VARIANTS
+from mpd2.study.analyses.plus_ablation import BESIDE_THE_PAPER
 from mpd2.study.analyses.sensitivity import floor_words, promise_words
 from mpd2.study.claims import FAILS, HARDLY, HOLDS, OF_ROUTERS, OF_THE_OBJECTIVE, RATHER
 from mpd2.study.decision_curve import ABOUT_CURVES, ABOUT_WINNERS, curve_words, winner_words
@@ -43,6 +46,7 @@ SECTIONS = {
     "paired": "Differences on the same cases",
     "tradeoff": "Scores against costs",
     "cohorts": "In each cohort",
+    "groups": "The intervals if rows did not belong together",
     "collapse": "How the load is spread over the readers",
     "retention": "The cases left to the AI",
     "readers": "The readers alone",
@@ -50,7 +54,7 @@ SECTIONS = {
     "wins": "Every method against the readers",
     "risk": "By how hard a case is",
     "deferral": "At any rate of deferral",
-    "decision_curve": "Whatever a missed glaucoma weighs: net benefit",
+    "decision_curve": "Whatever a missed {positive} weighs: net benefit",
     "winners": "Who costs least where",
     "objective": "Terms of the objective",
     "regularisation": "The regularisers",
@@ -67,11 +71,13 @@ SECTIONS = {
     "floors": "At the AI's own sensitivity, on other splits of the cases",
     "floor_rivals": "At the AI's own sensitivity, resplit by resplit",
     "promises": "Floors with confidence",
-    "guarantee": "What can be promised about glaucoma no reader sees",
+    "guarantee": "What can be promised about a {positive} no reader sees",
 }
 """The tables in their order, with their headings."""
 
 NOTES = {
+    "groups": "Every method, with the interval over resamples of whole {groups} beside the one that takes every row "
+    "for a case of its own, which promises what it cannot keep where the rows of one {group} err together.",
     "paired": "Method less router, mean over members, with the interval over resamples of cases: in a row whose "
     "interval leaves out 0 the two differ beyond chance.",
     "tradeoff": "Whether a method is on the front of the plane (nobody is better in both), and in which share of "
@@ -96,8 +102,8 @@ NOTES = {
     "the resplits; beside it the change from when it was learned from as well.",
     "recalibration": "Labelled cases of the new cohort are added to what is learned from, more and more of them. A "
     "number is given from which on every interval of the difference is below 0.",
-    "sensitivity": "On the test cases, with the weight of a miss chosen on val for each method so that it finds at "
-    "least as much glaucoma there as the AI alone; fewest false alarms first. With interval over resamples of cases. "
+    "sensitivity": "On the test cases, with the weight of a miss chosen on val for each method so that it misses "
+    "no more there than the AI alone; fewest false alarms first. With interval over resamples of cases. "
     "A method whose floor on val is out of reach is shown at its safest point.",
     "claims": "Each claim about the router as above, and once more with every method at the AI's own sensitivity.",
     "floors": "The same over resplits, the weight chosen anew on the val part of each. Mean over resplits with "
@@ -114,6 +120,7 @@ NOTES = {
 SUMMARIES: dict[str, Callable[[StudyTables], str]] = {
     "decision_curve": curve_words,
     "winners": winner_words,
+    "groups": group_words,
     "live": live_words,
     "resplits": resplit_words,
     "transfer": transfer_words,
@@ -123,14 +130,17 @@ SUMMARIES: dict[str, Callable[[StudyTables], str]] = {
 }
 """What a table comes to, below it in a sentence or two."""
 
+NEEDED = {"live": "budget"}
+"""The table that a summary needs besides its own."""
+
 
 def results(frames: Mapping[str, pd.DataFrame], manifest: Manifest) -> str:
     """The whole document, the same for the same tables."""
     tables = StudyTables(frames, manifest)
     parts = [
         "# Results",
-        "Written by `python -m mpd2 reproduce` from the files in `data/tables`; every figure and every verdict below "
-        "follows from them.",
+        f"Written by `python -m mpd2 reproduce` from `data/{FIRST_WORKSPACE}/tables`; every figure and every verdict "
+        "below follows from them.",
         "## Read this first",
         _bullets(_cautions(tables)),
         "## Which of the paper's claims hold here",
@@ -140,12 +150,23 @@ def results(frames: Mapping[str, pd.DataFrame], manifest: Manifest) -> str:
         "## Ours beside the paper's, number by number",
         *_beside_the_paper(tables),
     ]
-    for name, heading in SECTIONS.items():
-        parts += [f"## {heading}", *([NOTES[name]] if name in NOTES else []), markdown(view(name, tables))]
-        parts += [agreement(tables, name)] if "published" in tables[name] else []
-        parts += [_ours(tables)] if name == "paired" else []
-        parts += [SUMMARIES[name](tables)] if name in SUMMARIES else []
+    for name in (name for name in SECTIONS if name in frames):
+        heading, *rest = section(tables, name)
+        besides = [BESIDE_THE_PAPER] if name == "plus" else [_ours(tables)] if name == "paired" else []
+        printed = [agreement(tables, name)] if "published" in tables[name] else []
+        parts += [heading, *rest, *printed, *besides]
     return "\n\n".join(parts) + "\n"
+
+
+def section(tables: StudyTables, name: str) -> list[str]:
+    """The heading of a table, what it is about, the table, and what it comes to."""
+    task, groups = tables.manifest.task, tables.manifest.groups
+    word = groups.word if groups else "group"
+    words = {"positive": task.positive, "positives": task.positives, "group": word, "groups": f"{word}s"}
+    parts = [f"## {SECTIONS[name]}", *([NOTES[name]] if name in NOTES else [])]
+    needed = NEEDED.get(name, name)
+    summary = [SUMMARIES[name](tables)] if name in SUMMARIES and needed in tables.tables else []
+    return [*(part.format(**words) for part in parts), markdown(view(name, tables)), *summary]
 
 
 def markdown(rows: Rows) -> str:

@@ -8,7 +8,7 @@ Student's with the correction of Nadeau and Bengio (2003), which adds the ratio 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -42,6 +42,22 @@ def reference(study: Study) -> str:
     return next(name for name in (PLUS, STUDIO_RUN, *study.contenders) if name in study.contenders)
 
 
+class CohortSize(NamedTuple):
+    """Cases of a cohort."""
+
+    learned: int  # in train and val
+    test: int
+
+
+def cohort_sizes(study: Study) -> dict[str, CohortSize]:
+    """How many cases of each cohort there are to learn from and to judge by; of those that have any."""
+    test, sources = study.cohort.split == "test", study.cohort.sources
+    keys = dict.fromkeys(sources.tolist())
+    return {
+        key: CohortSize(int(((sources == key) & ~test).sum()), int(((sources == key) & test).sum())) for key in keys
+    }
+
+
 def resplit_experiments(study: Study) -> list[Experiment]:
     """Every method in every resplit."""
     return [Experiment(method, Resplit(number)) for number in study.plan.resplits for method in deployable(study)]
@@ -49,7 +65,9 @@ def resplit_experiments(study: Study) -> list[Experiment]:
 
 def transfer_experiments(study: Study) -> list[Experiment]:
     """Every method in each cohort, new and known."""
-    return _new_cohort_experiments(study, deployable(study), study.plan.draws, (0,))
+    named = study.plan.transferred
+    methods = [name for name in deployable(study) if not named or name in named]
+    return _new_cohort_experiments(study, methods, study.plan.draws, (0,))
 
 
 def recalibration_experiments(study: Study) -> list[Experiment]:
@@ -61,12 +79,15 @@ def recalibration_experiments(study: Study) -> list[Experiment]:
 def _new_cohort_experiments(
     study: Study, methods: Sequence[str], draws: Sequence[int], local: Sequence[int]
 ) -> list[Experiment]:
-    """With each cohort new in turn and so many of its cases known, then with all known, which is the resplit itself."""
-    keys = dict.fromkeys(study.cohort.sources.tolist())
+    """With each cohort new in turn and so many of its cases known, then with all known, which is the resplit itself.
+
+    A cohort with fewer cases to learn from is not given more than it has.
+    """
+    new = [(key, known) for key, size in cohort_sizes(study).items() for known in local if known <= size.learned]
     return [
         Experiment(method, resplit)
         for number in draws
-        for resplit in (*(Resplit(number, key, known) for key in keys for known in local), Resplit(number))
+        for resplit in (*(Resplit(number, key, known) for key, known in new), Resplit(number))
         for method in methods
     ]
 

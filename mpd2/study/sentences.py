@@ -24,8 +24,9 @@ SHOWN_RIVALS = (COST, "ClinicalCost", "MCC")
 
 ASSUMPTION = (
     f"A promise holds with {CONFIDENCE:.0%} confidence, for cases exchangeable with the val cases it was found on: the "
-    "same kind of people and cameras. Val also chose among checkpoints and thresholds, so it is not quite untouched: "
-    "therefore it is counted, over redrawn val and test cases, how often a promise would have been broken."
+    "same kind of people, recorded in the same way. Val also chose among checkpoints and thresholds, so it is not "
+    "quite untouched: therefore it is counted, over redrawn val and test cases, how often a promise would have been "
+    "broken."
 )
 
 

@@ -151,15 +151,15 @@ CURVE = curve({
 
 def test_it_is_said_who_is_best_where_and_whether_beyond_chance() -> None:
     assert study.best_words(CURVE) == (
-        "The largest net benefit of 2 strategies, by how many false alarms a missed glaucoma weighs as much as: M at 1 "
+        "The largest net benefit of 2 strategies, by how many false alarms a miss weighs as much as: M at 1 "
         "(beyond chance), M at 2 (within chance), M at 5 (beyond chance) and R at 10 (beyond chance)."
     )
 
 
 def test_it_is_said_where_a_run_is_ahead_of_the_reference_and_by_how_much() -> None:
     assert study.gain_words(CURVE, "m") == (
-        "Where a missed glaucoma weighs as much as 1 and 5 false alarms, M is ahead of R beyond chance. In glaucomas "
-        "found per 1,000 people, with false alarms and fees taken off, it is worth 30.0 at 1, 5.0 at 2, 30.0 at 5 and "
+        "Where a miss weighs as much as 1 and 5 false alarms, M is ahead of R beyond chance. In true positives "
+        "per 1,000 people, with false alarms and fees taken off, it is worth 30.0 at 1, 5.0 at 2, 30.0 at 5 and "
         "-10.0 at 10 more."
     )
     assert study.gain_words(CURVE, "r") == study.gain_words(CURVE, "oracle") == ""

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 from disk import names
 from killed_experiments import EXPERIMENTS, WHOLE, cache_in
-from tiny_study import CHANGES, DATA, few_cases, quick
+from places import ROOT
+from tiny_study import CHANGES, few_cases, quick
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
@@ -59,7 +60,7 @@ def test_what_was_run_is_not_run_again(cache: ExperimentCache) -> None:
 
 def test_a_killed_series_goes_on_with_the_experiment_it_was_killed_in(tmp_path: Path) -> None:
     command = [sys.executable, killed_experiments.__file__, tmp_path / "data", "die_writing"]
-    environment = {**os.environ, "PYTHONPATH": str(DATA.parent), "OMP_NUM_THREADS": "1"}  # one experiment at a time
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}  # one experiment at a time
     done = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert done.returncode == -signal.SIGKILL, done.stderr
     cache = cache_in(tmp_path / "data")

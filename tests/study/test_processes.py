@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import torch
 from killed_experiments import EXPERIMENTS, WHOLE, cache_in
-from tiny_study import DATA
+from places import ROOT
 
 from mpd2.core.errors import UserError
 from mpd2.study.catalogue import TABLES, cache_of
@@ -77,7 +77,7 @@ def test_each_process_has_one_thread_and_the_environment_is_as_before(monkeypatc
 
 def test_a_killed_series_leaves_no_process_and_goes_on_to_the_same_end(tmp_path: Path, cache: ExperimentCache) -> None:
     command = [sys.executable, killed_experiments.__file__, tmp_path / "killed" / "data", "die_waiting"]
-    environment = {**os.environ, "PYTHONPATH": str(DATA.parent)}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     # The processes hold the pipes too: reading these to their end means that all have ended.
     done = subprocess.run(command, capture_output=True, text=True, env=environment, timeout=PATIENCE)
     assert done.returncode == -signal.SIGKILL, done.stderr

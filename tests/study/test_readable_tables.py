@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from tiny_study import few_cases, tiny_tables
+from tiny_study import EVERY_TABLE, few_cases, tiny_tables
 
 from mpd2.core.text import NOTHING, brief
 from mpd2.study.catalogue import TABLES
@@ -18,7 +18,7 @@ def tables(*names: str) -> StudyTables:
     return StudyTables({name: frames[name] for name in names or frames}, few_cases().manifest)
 
 
-@pytest.mark.parametrize("name", TABLES)
+@pytest.mark.parametrize("name", EVERY_TABLE)
 def test_a_view_needs_its_own_table_alone_and_is_a_rectangle(name: str) -> None:
     rows = view(name, tables(name))
     assert rows == view(name, tables())

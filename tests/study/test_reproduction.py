@@ -42,7 +42,7 @@ PRINTED = {
 
 def shipped(changes: Mapping[str, pd.DataFrame] | None = None) -> StudyTables:
     tables = {name: read_table(DATA, name) for name in COMPARED}
-    return StudyTables(tables | dict(changes or {}), load_manifest(DATA / "glaucoma.toml"))
+    return StudyTables(tables | dict(changes or {}), load_manifest(DATA / "manifest.toml"))
 
 
 @cache

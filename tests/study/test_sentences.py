@@ -29,7 +29,7 @@ def changed(tables: StudyTables, table: str, rows: pd.DataFrame) -> StudyTables:
 def by_hand(**frames: pd.DataFrame) -> StudyTables:
     """Tables of four methods, of which Plus is the reference, and of the AI."""
     titles = pd.DataFrame({"method": list(TITLES), "title": list(TITLES.values())})
-    return StudyTables({"names": titles, **frames}, load_manifest(DATA / "glaucoma.toml"))
+    return StudyTables({"names": titles, **frames}, load_manifest(DATA / "manifest.toml"))
 
 
 def resplit_tables() -> StudyTables:

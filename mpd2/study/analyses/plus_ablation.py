@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -25,14 +25,18 @@ MEASURES = (*COUNTED, OVERRULED, RELABELLED)
 that end otherwise than the AI's own threshold says."""
 
 SPENT = 0.113  # what the paper's router spends on readers, a case
+THOROUGH_VARIANT = "thorough"
 THOROUGH = 3.75  # the most, in quarters, that errors may weigh for no more than that to be spent on val
 
 ABOUT = (
-    "MPD²+ is no method of the paper: it may ask up to three readers about a case, it weighs their words against what "
-    "the AI and the cup say, and its label may be neither theirs nor the AI's. Where it stands among the methods in "
-    "other tables, these may do none of that. Overruled: the share of deferred cases that end otherwise than a "
-    "consulted reader said. Relabelled: the share of kept cases that end otherwise than the AI's own threshold says. "
-    f"Its parts are weighed on val. Thorough: while it decides, errors weigh {THOROUGH} times what they cost, the most "
+    "MPD²+ may ask up to three readers about a case, it weighs their words against what the AI and the other inputs "
+    "say, and its label may be neither theirs nor the AI's. Where it stands among the methods in other tables, these "
+    "may do none of that. Overruled: the share of deferred cases that end otherwise than a consulted reader said. "
+    "Relabelled: the share of kept cases that end otherwise than the AI's own threshold says. Its parts are weighed on "
+    "val."
+)
+BESIDE_THE_PAPER = (
+    f"It is no method of the paper. Thorough: while it decides, errors weigh {THOROUGH} times what they cost, the most "
     f"that on val spends no more on readers than the paper's {SPENT}. That answers are independent given truth and "
     "state holds nearly on val, but by the way these readings came to be: in a clinic readers share mistakes, and a "
     "second one is worth less. It is the second version, settled on val and on resplits of train and val when what a "
@@ -57,7 +61,7 @@ class Variant:
 
 VARIANTS = {
     "full": Variant("MPD²+", splits=("val", "test")),
-    "thorough": Variant("MPD²+, thorough", weight=THOROUGH, splits=("val", "test")),
+    THOROUGH_VARIANT: Variant("MPD²+, thorough", weight=THOROUGH, splits=("val", "test")),
     "one-reader": Variant("one reader at most", {"limit": 1}),
     "no-fusion": Variant("the last reader's word counts", {"fuse": False}),
     "no-recalibration": Variant("kept cases by the AI's threshold", {"recalibrate": False}),
@@ -71,8 +75,8 @@ def weighed(costs: Costs, weight: float) -> Costs:
     return Costs(weight * costs.false_negative, weight * costs.false_positive, costs.fees)
 
 
-def variants(run: Run, cohort: Cohort, costs: Costs) -> pd.DataFrame:
-    """MEASURES of every variant in its splits, under the given costs, whatever it decided under.
+def variants(run: Run, cohort: Cohort, costs: Costs, names: Sequence[str] = tuple(VARIANTS)) -> pd.DataFrame:
+    """MEASURES of some variants in their splits, under the given costs, whatever they decided under.
 
     Columns: method (variant and split), title, split, metric, value, sd, low, high, n.
     """
@@ -80,7 +84,8 @@ def variants(run: Run, cohort: Cohort, costs: Costs) -> pd.DataFrame:
     for split in ("val", "test"):
         cases = cohort.subset(split=split)
         weights = resample_weights(cases)
-        for key, variant in VARIANTS.items():
+        for key in names:
+            variant = VARIANTS[key]
             if split in variant.splits:
                 about = {"method": f"{key}-{split}", "title": variant.title, "split": split, "metric": list(MEASURES)}
                 columns = estimates_of(variant.decide(run, cases, costs), cases, costs, weights)

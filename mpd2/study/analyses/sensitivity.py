@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from mpd2.core.arrays import Bools, Floats, Ints
+from mpd2.core.clusters import effective_cases
 from mpd2.core.cohort import Cohort
 from mpd2.core.policy import route
 from mpd2.core.runs import load_errors, load_predictions, load_run
@@ -88,36 +89,38 @@ def promises(study: Study, checks: int) -> pd.DataFrame:
         labels = labels_by_weight(run, errors, own, rates, None, sick)
         right = np.array([labels(weight) == 1 for weight in weights_for(run.costs)[::-1]])  # [W, P], the safest first
         pool = study.cohort.rows(study.cohort.split != "train")
-        drawn = redrawn(len(pool), len(val), checks)[:, pool.truth == 1] > 0  # [R, P]
+        drawn = redrawn(len(pool), len(val), checks, cluster=pool.cluster)[:, pool.truth == 1] > 0  # [R, P]
+        independent = effective_cases(sick.cluster) / len(sick)
         for floor in (Floor(level, sure=True) for level in PROMISED_LEVELS):
             outcome, choice = outcome_at(study, name, test, floor)
             found = outcome.decisions.label[:, test.truth == 1] == 1
             about = {"method": name, "title": study.contenders[name].title, "floor": str(floor)}
-            checked = broken_promises(floor, right, np.asarray(sick.ai_label == 1), drawn)
+            checked = broken_promises(floor, right, np.asarray(sick.ai_label == 1), drawn, independent)
             rows.append(about | _of_choice(choice) | {"test": float(found.mean())} | checked | {"checks": checks})
     return pd.DataFrame(rows)
 
 
-def broken_promises(floor: Floor, right: Bools, ai: Bools, drawn: Bools) -> dict[str, float]:
+def broken_promises(floor: Floor, right: Bools, ai: Bools, drawn: Bools, independent: float = 1.0) -> dict[str, float]:
     """How often a promise is given and how often it is broken, over R draws of calibration cases from P sick ones.
 
     `right`, [W, P], says which are found at each weight, the safest first; `ai`, [P], which the AI finds; `drawn`,
-    [R, P], which are for calibration.
+    [R, P], which are for calibration; `independent` is as in `floors.chance`.
     """
     level = float(ai.mean()) if floor.level is None else floor.level
-    small = _chances(floor, right, ai, drawn) <= 1 - CONFIDENCE  # [R, W]
+    small = _chances(floor, right, ai, drawn, independent) <= 1 - CONFIDENCE  # [R, W]
     kept = np.logical_and.accumulate(small, axis=-1).sum(-1)  # how many weights in a row
     rate = right.mean(-1)[np.maximum(kept - 1, 0)]  # of the last of them, on all cases
     return {"found": float((kept > 0).mean()), "broken": float(((kept > 0) & (rate < level)).mean())}
 
 
-def _chances(floor: Floor, right: Bools, ai: Bools, drawn: Bools) -> Floats:
+def _chances(floor: Floor, right: Bools, ai: Bools, drawn: Bools, independent: float) -> Floats:
     """`floors.chance` of every draw and weight at once, [R, W]."""
 
     def count(which: Bools) -> Ints:
         return np.asarray(drawn.astype(np.int64) @ which.T.astype(np.int64))
 
-    return chance(floor, count(right), drawn.sum(-1)[:, None], count(right & ~ai), count(~right & ai))
+    cases = drawn.sum(-1)[:, None]
+    return chance(floor, count(right), cases, count(right & ~ai), count(~right & ai), independent)
 
 
 def _of_choice(choice: Choice) -> dict[str, Any]:
@@ -143,7 +146,7 @@ def claims_at_floor(study: Study, weights: Floats, as_fitted: Evidence) -> pd.Da
     named = {name: replace(made, published=study.contenders[name].published) for name, made in outcomes.items()}
     usual, same = (
         StudyTables(_tables_of(evidence, weights), study.cohort.manifest)
-        for evidence in (as_fitted, Evidence(cases, study.costs, named))
+        for evidence in (as_fitted, Evidence(cases, study.costs, named, study.published))
     )
     rows = []
     for claim, name in product(OF_ROUTERS, (name for name in ROUTERS if name in study.contenders)):
@@ -167,7 +170,8 @@ def _tables_of(evidence: Evidence, weights: Floats) -> dict[str, pd.DataFrame]:
         "wins": pd.concat([tables.reader_wins(evidence, name, weights) for name in routers], ignore_index=True),
         "tradeoff": curves.tradeoff(replace(evidence, outcomes=deployable), weights),
         "risk": pd.concat(
-            [curves.risk_curves(evidence, signal, weights) for signal in curves.RISK_SIGNALS], ignore_index=True
+            [curves.risk_curves(evidence, signal, weights) for signal in curves.risk_signals(evidence.cohort.layout)],
+            ignore_index=True,
         ),
     }
 

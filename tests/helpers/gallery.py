@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 from places import DATA
+from strategies import TASK
 
 from mpd2.core.manifest import load_manifest
 from mpd2.core.policy import DECIDERS
@@ -31,7 +32,7 @@ from mpd2.present.charts import (
 from mpd2.present.charts import (
     map as map_charts,
 )
-from mpd2.present.charts.clinical import calibration, deciders, decision_curve, gain, subgroups
+from mpd2.present.charts.clinical import calibration, deciders, decision_curve, gain, optic_disc, subgroups
 from mpd2.present.charts.kit.drawing import Drawing, finished
 from mpd2.present.charts.map_print import for_paper
 from mpd2.study.reproduction import cells
@@ -40,7 +41,8 @@ from mpd2.study.tables import StudyTables, read_table
 ACTIVE = "studio"
 COHORT = "refuge"
 RUN = "MPD² (studio)"
-MANIFEST = load_manifest(DATA / "glaucoma.toml")
+MANIFEST = load_manifest(DATA / "manifest.toml")
+PAINTS = map_charts.paints(MANIFEST)
 
 
 def shipped(name: str, **where: object) -> pd.DataFrame:
@@ -279,18 +281,20 @@ GALLERY: dict[str, Callable[[], Drawing]] = {
         budget.cost_curve(CURVE, OPTIMUM, TRAINED), {budget.NOW: (0.35, NOW), budget.BEFORE: (0.6, BEFORE)}
     ),
     "budget.load": lambda: budget.load(PLACES, 40, 300),
-    "case.eye": lambda: case.eye(case.eye_frame(0.8, 0.5)),
-    "case.policy_bars": lambda: case.policy_bars(ACTIONS, ORIGINAL),
+    "optic_disc.optic_disc": lambda: optic_disc.optic_disc(optic_disc.outlines(0.8, 0.5)),
+    "case.policy_bars": lambda: case.policy_bars(ACTIONS, TASK, ORIGINAL),
     "case.input_ranges": lambda: case.input_ranges(RANGES),
-    "case.attribution_bars": lambda: case.attribution_bars(ATTRIBUTION, "sending"),
+    "case.attribution_bars": lambda: case.attribution_bars(ATTRIBUTION, "sending", TASK),
     "calibration.reliability": lambda: calibration.reliability(CALIBRATION, "with glaucoma"),
     "calibration.slopes": lambda: calibration.slopes(SLOPES),
     "deciders.who_decides": lambda: deciders.who_decides(DECIDED),
-    "gain.split": lambda: gain.split(GAIN),
+    "gain.split": lambda: gain.split(GAIN, TASK),
     "decision_curve.curves": lambda: decision_curve.curves(DECISION_CURVE, ACTIVE, MARKED, NAMED),
     "decision_curve.winners": lambda: decision_curve.winners(WINNERS, ACTIVE, OWN_RATIO),
     "map.region_mix": lambda: map_charts.region_mix(MIX),
-    "map_print.for_paper": lambda: finished(for_paper(CASES, ["ai", "action"], ["c2"])),
+    "map_print.for_paper": lambda: finished(
+        for_paper(CASES, {name: PAINTS[name] for name in ("ai", "action")}, ["c2"])
+    ),
     "overview.tradeoff": lambda: overview.tradeoff(PLANE, ACTIVE, True),
     "overview.differences": lambda: overview.differences(PAIRED, ACTIVE),
     "readers.f1_barbell": lambda: readers.f1_barbell(SHEET, RUN),
@@ -327,7 +331,9 @@ GALLERY: dict[str, Callable[[], Drawing]] = {
 """By module and function; a test holds that none is missing."""
 
 PICTURES: dict[str, Callable[[], str]] = {
-    "icon_array.before_and_after": lambda: icon_array.before_and_after([("AI alone", ALONE), (RUN, PEOPLE)], "Before"),
-    "icon_array.icon_array": lambda: icon_array.icon_array(PEOPLE),
+    "icon_array.before_and_after": lambda: icon_array.before_and_after(
+        [("AI alone", ALONE), (RUN, PEOPLE)], "Before", TASK
+    ),
+    "icon_array.icon_array": lambda: icon_array.icon_array(PEOPLE, TASK),
 }
 """Pictures drawn by hand, as SVG."""

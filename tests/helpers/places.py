@@ -4,4 +4,4 @@ from pathlib import Path
 
 HELPERS = Path(__file__).parent
 ROOT = HELPERS.parents[1]
-DATA = ROOT / "data"
+DATA = ROOT / "data" / "glaucoma"

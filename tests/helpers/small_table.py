@@ -13,5 +13,5 @@ def small_table(folder: Path, cases: int) -> Path:
     path = folder / "small.csv"
     rows = pd.read_csv(DATA / "glaucoma.csv", dtype=str, keep_default_na=False)
     rows.groupby(["cohort", "split"], sort=False).head(cases).to_csv(path, index=False)
-    path.with_suffix(".toml").write_bytes((DATA / "glaucoma.toml").read_bytes())
+    path.with_suffix(".toml").write_bytes((DATA / "manifest.toml").read_bytes())
     return path

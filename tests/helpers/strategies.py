@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from mpd2.core.cohort import SPLITS, UNKNOWN, Cohort
-from mpd2.core.manifest import ClinicalCosts, CohortEntry, Manifest, Reader
+from mpd2.core.manifest import ClinicalCosts, CohortEntry, Manifest, Reader, parse_manifest
 from mpd2.core.policy import Policy
 
 SHARES = st.floats(0, 1)
@@ -15,9 +15,20 @@ FEW_READERS = st.integers(1, 6)
 FEW_CASES = st.integers(1, 12)
 
 
+FIRST = """
+title = "made up"
+table = "made_up.csv"
+costs = {false_negative = 2.0, false_positive = 1.5}
+readers = [{column = "reader", name = "Reader", group = "panel", fee = 0.1, tier = "B"}]
+cohorts = [{key = "north", name = "North", readings = "real"}]
+"""
+"""A manifest of version 1, whose inputs are those of the benchmark."""
+
+
 def made_up_manifest(readers: int) -> Manifest:
     """Two cohorts and any number of readers, their fees rising from 0.1 to 0.3."""
-    return Manifest(
+    first = parse_manifest(FIRST, "made up")
+    return first.but(
         title="made up",
         table="made_up.csv",
         costs=ClinicalCosts(false_negative=2.0, false_positive=1.5),
@@ -30,6 +41,11 @@ def made_up_manifest(readers: int) -> Manifest:
             CohortEntry(key="south", name="South", readings="induced"),
         ),
     )
+
+
+TASK = made_up_manifest(1).task
+STATE = made_up_manifest(1).layout.names
+MEASURED = made_up_manifest(1).layout.measured
 
 
 @st.composite
@@ -55,7 +71,9 @@ def cohorts(
         source=draw(hnp.arrays(np.int64, n, elements=bits)),
         split=np.array(SPLITS)[draw(hnp.arrays(np.int64, n, elements=st.integers(0, 2)))],
         state=np.column_stack([probability, logits, vim, quality, uncertainty, vertical, area]),
-        horizontal_cdr=np.full(n, np.nan),
+        cluster=np.arange(n),
+        absent=np.zeros((n, len(STATE)), bool),
+        drawn=np.full((n, 1), np.nan),
         truth=draw(hnp.arrays(np.int64, n, elements=bits)),
         decisions=np.where(available, decisions, UNKNOWN),
         available=available,

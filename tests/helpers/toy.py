@@ -39,11 +39,11 @@ def toy_problem(cases: int, seed: int = 0) -> Toy:
     region = np.arange(cases) // len(SPLITS) % len(AI_RIGHT)
     ai_label = random.integers(0, 2, cases)
     right = AI_RIGHT[region]
-    glaucoma = np.where(ai_label == 1, right, 1 - right)
-    truth = (random.random(cases) < glaucoma).astype(int)
+    positive = np.where(ai_label == 1, right, 1 - right)
+    truth = (random.random(cases) < positive).astype(int)
     readers_right = random.random((cases, 3)) < READER_RIGHT[region]
     available = random.random((cases, 3)) < 5 / 6
-    logit = np.log(glaucoma / (1 - glaucoma)) / 2
+    logit = np.log(positive / (1 - positive)) / 2
     vim, quality = (SIGNS[region] + random.normal(0, 0.02, (cases, 2))).T
     cohort = Cohort(
         manifest=manifest,
@@ -51,14 +51,16 @@ def toy_problem(cases: int, seed: int = 0) -> Toy:
         ids=np.array([f"case {i}" for i in range(cases)]),
         source=np.zeros(cases, int),
         split=np.array(SPLITS)[np.arange(cases) % len(SPLITS)],
-        state=np.column_stack([glaucoma, -logit, logit, vim, quality, 1 - right, *random.random((2, cases))]),
-        horizontal_cdr=np.full(cases, np.nan),
+        state=np.column_stack([positive, -logit, logit, vim, quality, 1 - right, *random.random((2, cases))]),
+        cluster=np.arange(cases),
+        absent=np.zeros((cases, 8), bool),
+        drawn=np.full((cases, 1), np.nan),
         truth=truth,
         decisions=np.where(available, np.where(readers_right, truth[:, None], 1 - truth[:, None]), UNKNOWN),
         available=available,
     )
     costs = manifest.default_costs()
-    stakes = costs.false_negative * glaucoma + costs.false_positive * (1 - glaucoma)
+    stakes = costs.false_negative * positive + costs.false_positive * (1 - positive)
     ai = (1 - right) * np.where(ai_label == 1, costs.false_positive, costs.false_negative)
     readers = (1 - READER_RIGHT[region]) * stakes[:, None] + np.array(costs.fees)
     return Toy(cohort, np.column_stack([ai, np.where(available, readers, np.inf)]))

@@ -5,8 +5,6 @@ from datetime import date
 import numpy as np
 import pandas as pd
 
-from mpd2.core.cohort import STATE
-from mpd2.evaluation.explain import INPUT_NAMES
 from mpd2.present.documents.briefing import Stamp
 from mpd2.present.documents.case_sheet import WARNING, case_sheet
 
@@ -26,7 +24,7 @@ def test_it_holds_every_fact_and_where_it_comes_from(small_cohort):
     assert told.startswith(f"Case {small_cohort.ids[0]}\n")
     done = "Sent to Anna; expected cost 0.100; models that agree: 9."
     assert all(part in told for part in (str(STAMP), "It is so.", done, "Ben: not available", WARNING))
-    assert all(f"\n{name}: " in told for name in map(INPUT_NAMES.__getitem__, STATE))
+    assert all(f"\n{name}: " in told for name in small_cohort.layout.titles.values())
 
 
 def test_a_case_that_is_kept_is_left_to_the_ai(small_cohort):

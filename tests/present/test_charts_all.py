@@ -21,8 +21,13 @@ from mpd2.present.charts.kit.drawing import Drawing
 from mpd2.present.charts.kit.style import ON_DARK, ON_LIGHT, SEQUENCE
 
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
-FIXED = ("case.eye", "report.cohort_costs", "report.reader_load", "map_print.for_paper")  # have a width of their own
-NAMELESS = ("case.eye", "case.policy_bars", "case.input_ranges")  # under a heading of the page
+FIXED = (
+    "optic_disc.optic_disc",
+    "report.cohort_costs",
+    "report.reader_load",
+    "map_print.for_paper",
+)  # have a width of their own
+NAMELESS = ("optic_disc.optic_disc", "case.policy_bars", "case.input_ranges")  # under a heading of the page
 ON_CELLS = ("readers.availability", "readers.kappa", "decision_curve.winners")
 INTERVALS = ("ablations.levels", "ablations.effects", "overview.differences", "risk.risk_curves", "runs.against",
              "robustness.resplits", "robustness.rivals", "robustness.transfer", "map.region_mix", "shift.differences",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from charts import read
 from gallery import CALIBRATION, GALLERY, SLOPES, SUBGROUPS
+from strategies import TASK
 
 from mpd2.evaluation.clinical.subgroups import Comparisons
 from mpd2.present.charts.clinical import calibration, subgroups
@@ -78,7 +79,7 @@ def test_words_count_comparisons_and_name_what_stands_out() -> None:
 
 def test_words_say_what_each_forecast_expects_and_whether_chance_explains_the_rest() -> None:
     rows = SLOPES.assign(n=200, events=30, apart=[-0.2, 0.01, 0.0], ece=[0.21, 0.02, 0.02], by_chance=0.02)
-    said = calibration_words.of_glaucoma(rows.iloc[:2])
+    said = calibration_words.of_truth(rows.iloc[:2], TASK)
     assert said == (
         "15\xa0% of the cases have glaucoma. Anna expects 35\xa0%; in bins, predicted and observed are 21.0 points "
         "apart, more than chance explains. Ben expects 14\xa0%; in bins, predicted and observed are 2.0 points apart, "

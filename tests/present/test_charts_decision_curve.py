@@ -93,8 +93,8 @@ def test_ratios_are_marked_if_they_are_on_the_axis(curves: Picture) -> None:
 
 def test_axes_say_ratio_and_people(curves: Picture) -> None:
     assert curves.panel.across.names == ["1", "2", "5", "10", "20", "50"]
-    assert curves.panel.across.title == "false alarms that one missed glaucoma weighs as much as"
-    assert curves.panel.upright.title == "net benefit per 1,000 people"
+    assert curves.panel.across.title == "false alarms that one miss weighs as much as"
+    assert curves.panel.upright.title == "net benefit per 1,000 screened"
 
 
 def test_cells_stand_in_order_of_ratio_and_fee_in_the_winners_colour(winners: Picture) -> None:

@@ -5,14 +5,17 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from strategies import STATE, made_up_manifest
 
-from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.cohort import Cohort
 from mpd2.core.policy import Policy, route
 from mpd2.evaluation import regions
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.present.charts import map as figures
 from mpd2.present.charts.kit import style
 from mpd2.present.charts.kit.export import render
+
+PAINTS = figures.paints(made_up_manifest(1))
 
 
 @pytest.fixture(scope="module")
@@ -66,19 +69,24 @@ def test_a_region_is_marked_on_every_panel(table):
     assert all(panel.selectedpoints is None for panel in figures.four_panels(table).data)
 
 
-@pytest.mark.parametrize("name", figures.PAINTS)
+@pytest.mark.parametrize("name", PAINTS)
 def test_the_large_map_shows_every_case_in_any_colour(table, name):
-    shown = [case for trace in figures.one_panel(table, name).data for case in trace.customdata]
+    shown = [case for trace in figures.one_panel(table, name, PAINTS[name]).data for case in trace.customdata]
     assert sorted(shown) == sorted(table["case_id"])
 
 
 def test_every_input_of_a_router_is_a_colour():
-    assert set(STATE) <= set(figures.PAINTS)
+    assert set(STATE) <= set(PAINTS)
 
 
 def test_readers_have_marks_of_their_own_that_do_not_hang_on_who_is_in_sight(table):
-    full = {trace.name.split(" (")[0]: trace.marker for trace in figures.one_panel(table, "action").data}
-    part = {trace.name.split(" (")[0]: trace.marker for trace in figures.one_panel(table[:9], "action").data}
+    full = {
+        trace.name.split(" (")[0]: trace.marker for trace in figures.one_panel(table, "action", PAINTS["action"]).data
+    }
+    part = {
+        trace.name.split(" (")[0]: trace.marker
+        for trace in figures.one_panel(table[:9], "action", PAINTS["action"]).data
+    }
     assert full == part
     assert (full["AI"].color, full["AI"].symbol) == style.AI
     assert len({(marker.color, marker.symbol) for marker in full.values()}) == len(full)

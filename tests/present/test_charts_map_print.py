@@ -7,14 +7,17 @@ from html import unescape
 import numpy as np
 import pandas as pd
 import pytest
+from strategies import made_up_manifest
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.policy import Policy, route
 from mpd2.evaluation import regions
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.present.charts.kit.export import render
-from mpd2.present.charts.map import FADED, PAINTS, PANELS
+from mpd2.present.charts.map import FADED, PANELS, paints
 from mpd2.present.charts.map_print import for_paper
+
+PAINTS = paints(made_up_manifest(1))
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +31,7 @@ def table(small_cohort: Cohort) -> pd.DataFrame:
 
 
 def drawn(table: pd.DataFrame, names: list[str], picked: list[str]) -> str:
-    return unescape(render(for_paper(table, names, picked), "svg").decode())
+    return unescape(render(for_paper(table, {name: PAINTS[name] for name in names}, picked), "svg").decode())
 
 
 @pytest.mark.parametrize("name", PAINTS)

@@ -16,14 +16,17 @@ from gallery import (
     NOW,
     OPTIMUM,
     ORIGINAL,
+    PAINTS,
     PLACES,
     RANGES,
     TRAINED,
 )
+from strategies import TASK
 
 from mpd2.core.text import percent
 from mpd2.present.charts import case
 from mpd2.present.charts import map as map_charts
+from mpd2.present.charts.clinical import optic_disc
 from mpd2.present.charts.kit.style import AI, ALARM, OTHER, READER, ROUTER
 
 COST_COLOURS = {"TotalCost": ROUTER.colour, "ClinicalCost": ALARM.colour, "ExpertCost": READER.colour}
@@ -100,7 +103,7 @@ def test_the_load_has_a_bar_now_a_tick_before_and_a_tick_for_the_places():
 
 
 def test_the_eye_has_the_cup_inside_the_disc_to_scale():
-    picture = read(case.eye(case.eye_frame(0.8, 0.5)), None)
+    picture = read(optic_disc.optic_disc(optic_disc.outlines(0.8, 0.5)), None)
     panel = picture.panel
     disc, cup = (of_colour(panel.of("line"), colour)[0] for colour in (AI.colour, ALARM.colour))
     width, height = disc.x2 - disc.x, disc.y2 - disc.y
@@ -115,7 +118,7 @@ def test_the_policy_shows_each_share_its_spread_and_who_is_chosen():
     picture = read(GALLERY["case.policy_bars"]())
     panel, rows = picture.panel, ACTIONS.set_index("who")
     assert panel.upright.names == ["AI", "Ben", "Anna", "Chi"]  # the AI, then by share, then whoever is no longer there
-    assert read(case.policy_bars(ACTIONS)).panel.upright.names == ["AI", "Ben", "Anna"]
+    assert read(case.policy_bars(ACTIONS, TASK)).panel.upright.names == ["AI", "Ben", "Anna"]
     bars = panel.of("rect", 0)
     assert panel.spans(bars) == {name: near((0, share)) for name, share in rows["share"].items()}
     colours = {name: bar.colour for name, bar in by_row(panel, bars).items()}
@@ -210,12 +213,12 @@ def test_the_printed_map_has_each_case_in_its_place_and_its_colour():
 @pytest.mark.parametrize("name", map_charts.PANELS)
 def test_the_map_on_screen_is_coloured_from_wrong_to_right_and_by_how_much_is_deferred(name):
     paint, _ = map_charts.PANELS[name]
-    [points] = map_charts.one_panel(CASES, name).data
+    [points] = map_charts.one_panel(CASES, name, PAINTS[name]).data
     values = CASES[paint.column]
     assert np.allclose(points.marker.color, 1 - values if paint.flipped else values)
     assert np.allclose(points.x, CASES["x"])
     assert np.allclose(points.y, CASES["y"])
-    scale = map_charts.one_panel(CASES, name).layout.coloraxis
+    scale = map_charts.one_panel(CASES, name, PAINTS[name]).layout.coloraxis
     assert (scale.cmin, scale.cmax) == (0, 1)
     ends = dict(zip(scale.colorbar.tickvals, scale.colorbar.ticktext, strict=True))
     assert ends == ({0: "wrong", 1: "right"} if paint.flipped else {0: "d = 0", 1: "d = 1"})

@@ -2,84 +2,29 @@
 
 import base64
 import re
+from dataclasses import replace
 from datetime import date
 from html.parser import HTMLParser
 from io import BytesIO
 
 import numpy as np
 import pytest
+from briefings import STAMP, briefing_of, outcome
 from pptx import Presentation
 from pptx.enum.shapes import MSO_SHAPE_TYPE
+from strategies import TASK
 
-from mpd2.core.policy import DECIDERS, Policy, mean_policy, route
-from mpd2.evaluation import curves, tables
-from mpd2.evaluation.clinical.per_thousand import AS_COUNTED, Programme, cells, per_thousand
-from mpd2.evaluation.evidence import Evidence, Outcome
-from mpd2.evaluation.intervals import resample_weights
-from mpd2.planning.day import NO_LIMITS, DaySetting
-from mpd2.planning.dayplan import make_day
-from mpd2.planning.floors import Floor
-from mpd2.planning.ranked_cases import rank_cases
+from mpd2.core.policy import DECIDERS
+from mpd2.evaluation.clinical.per_thousand import Programme
 from mpd2.planning.roster_and_limits import Limits
 from mpd2.present.charts.icon_array import in_words
 from mpd2.present.charts.kit.style import AI, OTHER, READER, ROUTER
-from mpd2.present.documents.board import People, PlanOfDay, plan_of_day, terms
-from mpd2.present.documents.briefing import Stamp, brief
+from mpd2.present.documents.briefing import Stamp
 from mpd2.present.documents.html import to_html
 from mpd2.present.documents.slides import DRAWN, to_slides
-from mpd2.present.words.people import ALONE, numbers, sentences
+from mpd2.present.words.people import ALONE
 
 NASTY = '<script>alert("1")</script> & "co"'
-STAMP = Stamp(
-    "Router", "test cases of all cohorts", 54, "0123456789abcdef", "1.2.3", date(2026, 3, 4), "at the AI's sensitivity"
-)
-
-
-def outcome(cohort, title: str, defer: float, seed: int) -> Outcome:
-    """Two members that send about a share `defer` of cases to readers by lot."""
-    rng = np.random.default_rng(seed)
-    allocation = rng.random((2, len(cohort), cohort.readers)) * cohort.available
-    chances = (rng.random((2, len(cohort))) < defer).astype(float)
-    policy = Policy(chances, allocation / allocation.sum(-1, keepdims=True), cohort.available)
-    return Outcome(title, None, route(policy, cohort, "staged"), policy, "staged")
-
-
-def thousand(evidence, active: str, weights, programme: Programme = AS_COUNTED, currency: str = "") -> People:
-    """The AI alone, and the run."""
-    both = {ALONE: "ai", f"With {evidence.outcomes[active].title}": active}
-    rows = per_thousand(evidence, programme, weights)
-    arrays = [(name, cells(evidence.cohort, evidence.outcomes[run].decisions, programme)) for name, run in both.items()]
-    said, notes = sentences(rows, active, Floor()), (terms(programme, currency),)
-    return People(numbers(rows, active, currency), tuple(arrays), said, notes)
-
-
-def planned(cohort, outcome: Outcome, limits: Limits = NO_LIMITS) -> PlanOfDay:
-    setting = DaySetting(cohort.manifest.default_costs(), limits, day=300)
-    ranked = rank_cases(mean_policy(outcome.policy), cohort, "staged", np.ones(cohort.readers, bool))
-    return plan_of_day(make_day(ranked, setting.scaled_to(len(cohort))), setting, 0.5, 2)
-
-
-def briefing_of(
-    cohort,
-    active: str = "mine",
-    title: str = "Router",
-    stamp: Stamp = STAMP,
-    programme: Programme = AS_COUNTED,
-    currency: str = "",
-    limits: Limits = NO_LIMITS,
-):
-    outcomes = {
-        "mine": outcome(cohort, title, 0.5, 1),
-        "ai": outcome(cohort, "AI only", 0.0, 2),
-        "other": outcome(cohort, "Another", 0.8, 3),
-    }
-    evidence = Evidence(cohort, cohort.manifest.default_costs(), outcomes)
-    weights = resample_weights(cohort, resamples=40)
-    drawn_up = {name: getattr(tables, name)(evidence, weights) for name in ("overall", "cohorts", "collapse")}
-    drawn_up["paired"] = tables.paired(evidence, active, weights)
-    drawn_up["tradeoff"] = curves.tradeoff(evidence, weights)
-    people = thousand(evidence, active, weights, programme, currency)
-    return brief(evidence, drawn_up, active, stamp, people, planned(cohort, outcomes[active], limits))
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +109,7 @@ def test_slides_open_with_one_picture_of_a_thousand_people_and_end_with_the_cave
     first, *_, last = deck.slides
     (picture,) = [shape for shape in first.shapes if shape.shape_type == MSO_SHAPE_TYPE.PICTURE]
     for name, people in briefing.people.arrays:
-        assert f"{name}: {in_words(people)}" in picture.name
+        assert f"{name}: {in_words(people, TASK)}" in picture.name
         assert people["people"].sum() == 1000
     said = briefing.people.said
     for text in (said.headline, said.rates, said.verdict, briefing.caution):
@@ -176,11 +121,11 @@ def test_slides_open_with_one_picture_of_a_thousand_people_and_end_with_the_cave
 def test_the_page_opens_with_the_same_picture_and_words(briefing, page):
     read = Page(page)
     pictures = [attributes for tag, attributes in read.tags if tag == "img"]
-    assert all(f"{name}: {in_words(people)}" in pictures[0]["alt"] for name, people in briefing.people.arrays)
+    assert all(f"{name}: {in_words(people, TASK)}" in pictures[0]["alt"] for name, people in briefing.people.arrays)
     drawn = base64.b64decode(pictures[0]["src"].split(",", 1)[1]).decode()
     assert "With Router" in drawn
     places = [read.text.index(text) for text in (briefing.people.said.headline, briefing.people.said.rates,
-              briefing.caution, "Per 1,000 people screened", "Who decides", "The plan of the day", "In costs per case",
+              briefing.caution, "Per 1,000 screened", "Who decides", "The plan of the day", "In costs per case",
               "Every method on the same cases", "Limitations")]  # fmt: skip
     assert places == sorted(places)
 
@@ -188,9 +133,9 @@ def test_the_page_opens_with_the_same_picture_and_words(briefing, page):
 def test_counts_per_thousand_are_those_of_the_picture(briefing, page, deck):
     (_, before), (_, after) = briefing.people.arrays
     rows = briefing.people.counts.set_index("")
-    for outcome, row in (("missed", "Glaucomas missed"), ("alarm", "False alarms")):
+    for became, row in (("missed", "Glaucomas missed"), ("alarm", "False alarms")):
         for people, column in ((before, ALONE), (after, "Router")):
-            assert rows[column][row].split()[0] == str(people[people["outcome"] == outcome]["people"].sum())
+            assert rows[column][row].split()[0] == str(people[people["outcome"] == became]["people"].sum())
     assert rows["Router"]["Read by a reader"].split()[0] == str(after[after["who"] == "reader"]["people"].sum())
     for cell in briefing.people.counts.to_numpy().ravel():
         assert cell in Page(page).text
@@ -237,6 +182,9 @@ def test_readings_that_nobody_gave_are_named_first_where_they_matter(small_cohor
     people = small_cohort.subset(cohorts=["chaksu"])
     assert briefing_of(people).caution == ""
     assert briefing_of(small_cohort, active="ai").caution == ""
+    entries = [entry.model_dump() | {"readings": "unknown"} for entry in small_cohort.manifest.cohorts]
+    nobody = replace(small_cohort, manifest=small_cohort.manifest.but(cohorts=entries))
+    assert briefing_of(nobody).caution == "Where 100\xa0% of the readings asked for here come from is not known."
 
 
 def test_the_plan_of_the_day_is_that_of_budget(small_cohort, page, deck, briefing):

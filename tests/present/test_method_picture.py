@@ -12,7 +12,7 @@ from contrasts import contrast
 from mpd2.core.policy import NOBODY, Decisions
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.present.charts.kit.export import render
-from mpd2.present.documents.method_picture import NAMED, PICTURE, boxes, with_numbers
+from mpd2.present.documents.method_picture import NAMED, PICTURE, boxes, picture, with_numbers
 
 STAMP = 'Run <b>&"mine"</b>, n = 54'
 SVG = "{http://www.w3.org/2000/svg}"
@@ -95,3 +95,14 @@ def test_it_can_be_kept_as_a_drawing_and_as_a_photograph(evidence):
 
 def test_the_picture_of_the_page_has_a_place_for_the_numbers():
     assert 'id="outcomes"' in PICTURE.read_text(encoding="utf-8")
+
+
+def test_words_too_long_for_their_box_stay_general(small_cohort):
+    manifest = small_cohort.manifest
+    task = manifest.task.model_copy(
+        update={"positive": "atrial fibrillation", "negative": "another rhythm", "case": "ECG"}
+    )
+    texts = [text.text for text in ET.fromstring(picture(manifest.but(task=task.model_dump()))).iter(f"{SVG}text")]
+    assert {"ECG", "yes or no"} <= set(texts)
+    hostile = manifest.task.model_dump() | {"case": "<b>&"}
+    assert "B &" in [text.text for text in ET.fromstring(picture(manifest.but(task=hostile))).iter(f"{SVG}text")]

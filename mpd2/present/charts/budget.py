@@ -147,7 +147,7 @@ def _load(names: list[str], most: int, cases: int) -> AltairChart:
         .encode(x=alt.datum(0), text=alt.value("away")),
     ]
     return alt.layer(*layers).properties(
-        title=alt.Title("Readings of each reader", offset=OFFSET), height=AROUND + ROW * len(names)
+        title=alt.Title("Readings of each reader", offset=OFFSET), height=max(HEIGHT, AROUND + ROW * len(names))
     )
 
 

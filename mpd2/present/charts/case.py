@@ -6,6 +6,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from mpd2.core.manifest import Task
 from mpd2.core.text import decimal, percent
 from mpd2.evaluation.explain import BEYOND, INSIDE, OUTSIDE
 from mpd2.methods.base import Ground
@@ -14,72 +15,37 @@ from mpd2.present.charts.kit.style import AI, ALARM, CATEGORIES, OTHER, READER, 
 
 _EVERY_NAME = alt.Axis(labelLimit=320, labelOverlap=False)
 ROOM = 1.5  # of a share's axis, so that the label of a full bar has its place
-SIDE = 150  # pixels of the drawing of an eye
-CALM = CATEGORIES[4]  # healthy, beside the alarm of glaucoma
+CALM = CATEGORIES[4]  # towards negative, beside the alarm of positive
 EDGE = 0.12  # how far outside the range a value is drawn at most
 KINDS = {"AI": AI, "rule": RULE, "reader": READER, "not available": OTHER}
 """Who holds a share of a decision."""
 FLAGS = {INSIDE: ROUTER, OUTSIDE: AI, BEYOND: ALARM}
 """How a case's own value is marked, by where it lies."""
 
-ADDS: dict[Ground, tuple[str, str, dict[str, str]]] = {
-    "sending": (
-        "Whether it is sent",
-        "adds to the log-odds of sending",
-        {"towards a reader": READER.colour, "towards the AI": AI.colour},
-    ),
-    "glaucoma": (
-        "How likely glaucoma is",
-        "adds to the log-odds of glaucoma",
-        {"towards glaucoma": ALARM.colour, "towards healthy": CALM},
-    ),
-    "asking": (
-        "What asking saves",
-        "adds to the expected saving of asking",
-        {"towards asking": READER.colour, "towards not asking": AI.colour},
-    ),
-}
-"""What is taken apart, what its bars are, and the colours of more and of less."""
 
-
-def eye_frame(vertical: float, horizontal: float) -> pd.DataFrame:
-    """Outlines of disc and cup, in vertical disc diameters: part, order, x, y. A missing width is taken as the height.
-
-    >>> eye_frame(0.6, float("nan")).groupby("part")["x"].max().round(2).to_dict()
-    {'cup': 0.3, 'disc': 0.5}
-    """
-    angle = np.linspace(0, 2 * np.pi, 73)
-    width = vertical if np.isnan(horizontal) else horizontal
-    parts = [
-        pd.DataFrame({"part": part, "order": range(len(angle)), "x": x * np.cos(angle) / 2, "y": y * np.sin(angle) / 2})
-        for part, x, y in (("disc", 1.0, 1.0), ("cup", width, vertical))
-    ]
-    return pd.concat(parts, ignore_index=True)
+def adds(ground: Ground, task: Task) -> tuple[str, str, dict[str, str]]:
+    """What is taken apart, what its bars are, and the colours of more and of less."""
+    return {
+        "sending": (
+            "Whether it is sent",
+            "adds to the log-odds of sending",
+            {"towards a reader": READER.colour, "towards the AI": AI.colour},
+        ),
+        "positive": (
+            f"How likely {task.one} is",
+            f"adds to the log-odds of {task.one}",
+            {f"towards {task.positive}": ALARM.colour, f"towards {task.negative}": CALM},
+        ),
+        "asking": (
+            "What asking saves",
+            "adds to the expected saving of asking",
+            {"towards asking": READER.colour, "towards not asking": AI.colour},
+        ),
+    }[ground]
 
 
 @drawn_once
-def eye(outline: pd.DataFrame) -> AltairChart:
-    """Disc and cup to scale; `outline` is `eye_frame`."""
-    scale = alt.Scale(domain=[-0.55, 0.55])
-    base = alt.Chart(outline).encode(
-        x=alt.X("x:Q", axis=None, scale=scale), y=alt.Y("y:Q", axis=None, scale=scale), order="order:O"
-    )
-    colours = {"disc": AI.colour, "cup": ALARM.colour}
-    layers = [
-        base.transform_filter(alt.datum.part == part).mark_line(
-            fill=colour, fillOpacity=0.3, stroke=colour, strokeWidth=2
-        )
-        for part, colour in colours.items()
-    ]
-    names = pd.DataFrame({"part": ["disc", "cup"], "x": [0.0, 0.0], "y": [-0.43, 0.0]})
-    labels = alt.Chart(names).mark_text(fontSize=12, fontWeight="bold")
-    layers.append(labels.encode(x="x:Q", y="y:Q", text="part:N"))
-    # "pad" keeps the plot itself square whatever a page puts around it
-    return alt.layer(*layers).properties(width=SIDE, height=SIDE, autosize="pad")
-
-
-@drawn_once
-def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> AltairChart:
+def policy_bars(actions: pd.DataFrame, task: Task, original: pd.DataFrame | None = None) -> AltairChart:
     """How much of the decision the AI and each available reader hold; a full diamond: chosen, an open one: next.
 
     `actions` is `explain.actions_frame`; with `original`, its shares are marked by a tick, and whoever was available
@@ -113,7 +79,7 @@ def policy_bars(actions: pd.DataFrame, original: pd.DataFrame | None = None) -> 
             alt.Tooltip("expected_cost:Q", format=".3f", title="expected cost"),
             alt.Tooltip("fee:Q", format=".2f", title="of it the fee"),
             alt.Tooltip("wrong:Q", format=".1%", title="own answer expected to be wrong"),
-            alt.Tooltip("says:Q", format=".1%", title="expected to say glaucoma"),
+            alt.Tooltip("says:Q", format=".1%", title=f"expected to say {task.positive}"),
         ],
     )
     spread = base.transform_filter("datum.available").mark_rule(color=OTHER.colour, strokeWidth=1.5)
@@ -176,20 +142,20 @@ def input_ranges(ranges: pd.DataFrame) -> AltairChart:
 
 
 @drawn_once
-def attribution_bars(rows: pd.DataFrame, ground: Ground) -> AltairChart:
+def attribution_bars(rows: pd.DataFrame, ground: Ground, task: Task) -> AltairChart:
     """What each input adds to a number a case is decided by; `rows` is `explain.attribution_frame`."""
-    name, adds, towards = ADDS[ground]
+    name, across, towards = adds(ground, task)
     names = list(towards)
     rows = rows.assign(
         towards=np.where(rows["adds"] >= 0, *names),
         named=rows["input"] + " = " + rows["value"],
-        text=[decimal(adds, 2, signed=True) for adds in rows["adds"]],
+        text=[decimal(added, 2, signed=True) for added in rows["adds"]],
         end=np.where(rows["adds"] >= 0, rows["most"], rows["least"]),
     )
     order = rows.sort_values("adds", key=np.abs, ascending=False)["named"].tolist()
     base = alt.Chart(rows).encode(y=alt.Y("named:N", sort=order, title=None, axis=_EVERY_NAME))
     bars = base.mark_bar(height=14).encode(
-        x=alt.X("adds:Q", title=adds, scale=alt.Scale(padding=30)),
+        x=alt.X("adds:Q", title=across, scale=alt.Scale(padding=30)),
         color=alt.Color(
             "towards:N",
             scale=alt.Scale(domain=names, range=list(towards.values())),

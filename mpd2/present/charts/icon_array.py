@@ -12,7 +12,9 @@ from xml.sax.saxutils import escape
 
 import pandas as pd
 
-from mpd2.core.text import count, listed
+from mpd2.core.manifest import Task
+from mpd2.core.text import count, listed, numbered
+from mpd2.evaluation.clinical.per_thousand import OUTCOMES
 from mpd2.present.charts.kit.style import ALARM, CATEGORIES, ON_LIGHT, OTHER, READER
 
 COLUMNS, ROWS = 50, 20
@@ -37,39 +39,42 @@ class Look(NamedTuple):
     def called(self, people: int) -> str:
         """So many of them.
 
-        >>> LOOKS["alarm"].called(1), LOOKS["missed"].called(10)
-        ('1 false alarm', '10 glaucomas missed')
+        >>> looks(Task(positive="finding", negative="none"))["missed"].called(10)
+        '10 findings missed'
         """
-        return f"{count(people)} {self.one if people == 1 else self.many}"
+        return numbered(people, self.one, self.many)
 
 
-LOOKS = {
-    "found": Look(CATEGORIES[0], "●", "glaucoma found", "glaucomas found", "h.01", 5.2),
-    "missed": Look(ALARM.colour, "✕", "glaucoma missed", "glaucomas missed", "m-2.6-2.6l5.2 5.2m0-5.2l-5.2 5.2", 2.0),
-    "alarm": Look(CATEGORIES[3], "▲", "false alarm", "false alarms", "m0-2.9l3 5.4h-6z"),
-    "cleared": Look(OTHER.colour, "·", "healthy and cleared", "healthy and cleared", "h.01", 2.2),
-}
-"""The outcomes in the order they stand from left to right."""
+def looks(task: Task) -> dict[str, Look]:
+    """The outcomes in the order they stand from left to right."""
+    one, many = task.positive, task.positives
+    return {
+        "found": Look(CATEGORIES[0], "●", f"{one} found", f"{many} found", "h.01", 5.2),
+        "missed": Look(ALARM.colour, "✕", f"{one} missed", f"{many} missed", "m-2.6-2.6l5.2 5.2m0-5.2l-5.2 5.2", 2.0),
+        "alarm": Look(CATEGORIES[3], "▲", "false alarm", "false alarms", "m0-2.9l3 5.4h-6z"),
+        "cleared": Look(OTHER.colour, "·", "rightly cleared", "rightly cleared", "h.01", 2.2),
+    }
 
 
-def icon_array(people: pd.DataFrame) -> str:
+def icon_array(people: pd.DataFrame, task: Task) -> str:
     """An SVG of 1,000 people, 50 by 20, column by column; `people`: outcome, who, people, which add up to them."""
-    return _svg(WIDTH, HEIGHT, _marks(people), in_words(people))
+    return _svg(WIDTH, HEIGHT, _marks(people, task), in_words(people, task))
 
 
-def in_words(people: pd.DataFrame) -> str:
+def in_words(people: pd.DataFrame, task: Task) -> str:
     """What the picture shows, with its numbers.
 
-    >>> in_words(pd.DataFrame({"outcome": ["missed", "alarm"], "who": ["ai", "reader"], "people": [10, 1]}))
-    '11 people: 0 glaucomas found, 10 glaucomas missed, 1 false alarm and 0 healthy and cleared; 1 read by a reader.'
+    >>> people = pd.DataFrame({"outcome": ["missed", "alarm"], "who": ["ai", "reader"], "people": [10, 1]})
+    >>> in_words(people, Task(positive="finding", negative="none"))
+    '11 people: 0 findings found, 10 findings missed, 1 false alarm and 0 rightly cleared; 1 read by a reader.'
     """
     totals = people.groupby("outcome")["people"].sum()
-    parts = [look.called(int(totals.get(outcome, 0))) for outcome, look in LOOKS.items()]
+    parts = [look.called(int(totals.get(outcome, 0))) for outcome, look in looks(task).items()]
     read = int(people[people["who"] == READ]["people"].sum())
-    return f"{count(int(totals.sum()))} people: {listed(parts)}; {count(read)} read by a reader."
+    return f"{count(int(totals.sum()))} {task.people}: {listed(parts)}; {count(read)} read by a reader."
 
 
-def before_and_after(arrays: Sequence[tuple[str, pd.DataFrame]], title: str, ink: str = ON_LIGHT) -> str:
+def before_and_after(arrays: Sequence[tuple[str, pd.DataFrame]], title: str, task: Task, ink: str = ON_LIGHT) -> str:
     """Several pictures side by side, each under its name and numbers, below a title and above a legend: an SVG."""
     gap, top, beneath = 32, 62, 26
     width = len(arrays) * (WIDTH + gap) - gap
@@ -77,23 +82,23 @@ def before_and_after(arrays: Sequence[tuple[str, pd.DataFrame]], title: str, ink
     for place, (name, people) in enumerate(arrays):
         left = place * (WIDTH + gap)
         totals = people.groupby("outcome")["people"].sum()
-        errors = ", ".join(LOOKS[outcome].called(int(totals[outcome])) for outcome in ("missed", "alarm"))
+        errors = ", ".join(looks(task)[outcome].called(int(totals[outcome])) for outcome in ("missed", "alarm"))
         read = count(int(people[people["who"] == READ]["people"].sum()))
         parts += [
             _text(left, 38, name, ink, 13, bold=True),
             _text(left, 54, f"{errors}, {read} read by a reader", ink, 12),
-            f'<g transform="translate({left} {top})">{_marks(people)}</g>',
+            f'<g transform="translate({left} {top})">{_marks(people, task)}</g>',
         ]
-    parts.append(_legend(top + HEIGHT + beneath - 8, ink))
-    words = " ".join(f"{name}: {in_words(people)}" for name, people in arrays)
+    parts.append(_legend(top + HEIGHT + beneath - 8, task, ink))
+    words = " ".join(f"{name}: {in_words(people, task)}" for name, people in arrays)
     return _svg(width, top + HEIGHT + beneath, "".join(parts), f"{title} {words}")
 
 
-def _marks(people: pd.DataFrame) -> str:
+def _marks(people: pd.DataFrame, task: Task) -> str:
     """The readers' ground, and on it every person."""
     outcomes = list(_in_order(people))
     drawn = _ground({_place(position) for position, (_, who) in enumerate(outcomes) if who == READ})
-    for outcome, look in LOOKS.items():
+    for outcome, look in looks(task).items():
         places = [_place(place) for place, (kind, _) in enumerate(outcomes) if kind == outcome]
         if places:
             drawn += _path(outcome, [(x * PITCH + PITCH // 2, y * PITCH + PITCH // 2) for x, y in places], look)
@@ -104,7 +109,7 @@ def _in_order(people: pd.DataFrame) -> Iterator[tuple[str, str]]:
     """Outcome and decider of everybody, from left to right; those read lie side by side over two outcomes."""
     counts = {(row["outcome"], row["who"]): int(row["people"]) for row in people.to_dict("records")}
     deciders = list(dict.fromkeys(people["who"]))
-    for place, outcome in enumerate(LOOKS):
+    for place, outcome in enumerate(OUTCOMES):
         for who in deciders if place % 2 == 0 else reversed(deciders):
             for _ in range(counts.get((outcome, who), 0)):
                 yield outcome, who
@@ -145,10 +150,10 @@ def _path(name: str, middles: Sequence[tuple[float, float]], look: Look) -> str:
     return f'<path class="{name}" d="{data}" {paint}/>'
 
 
-def _legend(y: float, ink: str) -> str:
+def _legend(y: float, task: Task, ink: str) -> str:
     """What each mark stands for, in a row."""
     drawn, x = "", 4.0
-    for outcome, look in LOOKS.items():
+    for outcome, look in looks(task).items():
         drawn += _path(f"key-{outcome}", [(x, y)], look) + _text(x + 9, y + 4, look.one, ink, 12)
         x += 25 + 6.4 * len(look.one)
     ground = f"M{x - 4:g} {y - 5:g}h14v10h-14z"

@@ -13,7 +13,10 @@ from plotly import graph_objects as go
 from plotly.subplots import make_subplots
 
 from mpd2.core.cache import cached_by_content
+from mpd2.core.manifest import Manifest
 from mpd2.core.policy import DECIDED_BY, DECIDERS
+from mpd2.core.state import PROBABILITY
+from mpd2.core.text import capital
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.style import AI as AI_MARK
 from mpd2.present.charts.kit.style import (
@@ -29,7 +32,7 @@ from mpd2.present.charts.kit.style import (
 )
 
 RIGHT_OR_WRONG = ((0.0, ALARM.colour), (0.5, "#B9B9B9"), (1.0, READER.colour))  # never white: points lie on any ground
-AMOUNT = ((0.0, "#3D6CB0"), (0.5, "#98978F"), (1.0, "#E0AC00"))  # lighter means more, to any eye and on any ground
+AMOUNT = ((0.0, "#3D6CB0"), (0.5, "#98978F"), (1.0, "#E0AC00"))  # lighter means more, to anybody and on any ground
 JUDGED, LEANING = ("wrong", "right"), ("d = 0", "d = 1")  # at the ends of the two
 EDGE = "rgba(128, 128, 128, 0.55)"  # keeps the lightest and the darkest point visible
 PLOTLY_SHAPES = {"cross": "x"}  # where Plotly's name of a Vega shape differs
@@ -60,23 +63,20 @@ PANELS: Mapping[str, tuple[Paint, Mark]] = {
 }
 """The four panels, each drawn with the shape of whom it is about."""
 
-PAINTS: Mapping[str, Paint] = {
-    **{name: paint for name, (paint, _) in PANELS.items()},
-    "decider": Paint("Who decides", "decider"),
-    "action": Paint("Who is asked first", "action"),
-    "truth": Paint("Truth", "truth"),
-    "cohort": Paint("Cohort", "cohort"),
-    "total": Paint("Total cost", "total"),
-    "prob_1": Paint("AI's probability of glaucoma", "prob_1"),
-    "uncertainty": Paint("AI's uncertainty", "uncertainty"),
-    "vim_risk_z": Paint("Unlike the AI's training images (ViM)", "vim_risk_z"),
-    "quality_risk": Paint("Quality risk", "quality_risk"),
-    "vCDR": Paint("Vertical cup-to-disc ratio", "vCDR"),
-    "aCDR": Paint("Area cup-to-disc ratio", "aCDR"),
-    "logit_0": Paint("AI's logit of no glaucoma", "logit_0"),
-    "logit_1": Paint("AI's logit of glaucoma", "logit_1"),
-}
-"""Everything the one large panel can be coloured by."""
+
+def paints(manifest: Manifest) -> dict[str, Paint]:
+    """Everything the one large panel can be coloured by."""
+    shown = {
+        **{name: paint for name, (paint, _) in PANELS.items()},
+        "decider": Paint("Who decides", "decider"),
+        "action": Paint("Who is asked first", "action"),
+        "truth": Paint("Truth", "truth"),
+        "cohort": Paint("Cohort", "cohort"),
+        "total": Paint("Total cost", "total"),
+        PROBABILITY: Paint(f"AI's probability of {manifest.task.one}", PROBABILITY),
+    }
+    states = {name: Paint(capital(title), name) for name, title in manifest.layout.titles.items()}
+    return shown | {name: paint for name, paint in states.items() if name not in shown}
 
 
 @cached_by_content
@@ -100,9 +100,8 @@ def four_panels(table: pd.DataFrame, picked: Collection[str] = ()) -> go.Figure:
 
 
 @cached_by_content
-def one_panel(table: pd.DataFrame, name: str, picked: Collection[str] = ()) -> go.Figure:
-    """One large map, coloured by one of PAINTS."""
-    paint = PAINTS[name]
+def one_panel(table: pd.DataFrame, name: str, paint: Paint, picked: Collection[str] = ()) -> go.Figure:
+    """One large map, coloured by one of `paints`, with its name."""
     cases = table[table[paint.column].notna()]
     chart = go.Figure()
     if isinstance(cases[paint.column].dtype, pd.CategoricalDtype):
@@ -120,8 +119,12 @@ def one_panel(table: pd.DataFrame, name: str, picked: Collection[str] = ()) -> g
 def kinds(names: Iterable[str], paint: str) -> dict[str, Mark]:
     """A mark for each kind there can be, whether or not it is in sight, so that a mark stays the same in any slice."""
     if paint == "truth":
-        marks = {"glaucoma": ALARM, "no glaucoma": Mark(READER.colour, "circle")}
-        return {name: marks.get(name, OTHER) for name in names}
+        marks = (
+            Mark(READER.colour, "circle"),
+            ALARM,
+            OTHER,
+        )  # negative, positive, unknown, as `regions.cases` has them
+        return dict(zip(names, marks, strict=False))
     if paint in ("decider", "action"):
         shapes, taken = ("triangle-up", "triangle-down", "diamond"), {AI_MARK.colour, RULE.colour, OTHER.colour}
         known = dict(zip(DECIDERS if paint == "decider" else DECIDED_BY, DECIDER_MARKS, strict=True))

@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import altair as alt
 import pandas as pd
 
 from mpd2.present.charts.kit.style import OTHER
-from mpd2.present.charts.map import AMOUNT, FADED, PAINTS, PANELS, RIGHT_OR_WRONG, Paint, kinds
+from mpd2.present.charts.map import AMOUNT, FADED, PANELS, RIGHT_OR_WRONG, Paint, kinds
 
 
-def for_paper(table: pd.DataFrame, names: Sequence[str], picked: Collection[str] = ()) -> alt.ConcatChart:
-    """A panel for each of PAINTS named; what is picked stands out as it does on screen."""
-    side = 660 if len(names) == 1 else 330
-    panels = [_drawn(table, name, picked, side) for name in names]
+def for_paper(table: pd.DataFrame, paints: Mapping[str, Paint], picked: Collection[str] = ()) -> alt.ConcatChart:
+    """A panel for each of some of `map.paints`; what is picked stands out as it does on screen."""
+    side = 660 if len(paints) == 1 else 330
+    panels = [_drawn(table, name, paint, picked, side) for name, paint in paints.items()]
     return alt.concat(*panels, columns=2).resolve_scale(color="independent", shape="independent")
 
 
-def _drawn(table: pd.DataFrame, name: str, picked: Collection[str], side: int) -> alt.Chart:
-    paint, mark = PAINTS[name], PANELS[name][1] if name in PANELS else OTHER
+def _drawn(table: pd.DataFrame, name: str, paint: Paint, picked: Collection[str], side: int) -> alt.Chart:
+    mark = PANELS[name][1] if name in PANELS else OTHER
     cases = table[table[paint.column].notna()]
     painted: pd.Series[Any] = 1 - cases[paint.column] if paint.flipped else cases[paint.column]
     if isinstance(painted.dtype, pd.CategoricalDtype):

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
+from mpd2.core.manifest import Task
 from mpd2.core.policy import DECIDERS, NOBODY
-from mpd2.core.text import GAP, capital, count, decimal, listed, percent, sentence
+from mpd2.core.text import GAP, capital, count, decimal, listed, numbered, percent, sentence
 from mpd2.evaluation.clinical.per_thousand import SCREENED, WHO, Programme
 from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.metrics import COUNTS
 from mpd2.planning.day import DaySetting, in_words
 from mpd2.planning.dayplan import DayPlan
+from mpd2.present.words.origins import MADE, UNKNOWN
 from mpd2.present.words.people import Sentences
-
-REAL = "real"
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,46 +50,54 @@ def terms(programme: Programme, currency: str) -> str:
     return f"A reading {listed(takes)}.{work_up}"
 
 
-def deciders(people: People) -> pd.DataFrame:
+def deciders(people: People, task: Task) -> pd.DataFrame:
     """Of a thousand people, how many each decides, and how many of these end wrong; whole people who add up."""
     _, cells = people.arrays[-1]
     wide = cells.pivot(index="who", columns="outcome", values="people").loc[list(WHO)]
     return pd.DataFrame(
         {
             "Who decides": [capital(words) for words in DECIDERS],
-            "People": wide.sum(axis=1).tolist(),
-            "Glaucomas missed": wide["missed"].tolist(),
+            capital(task.people): wide.sum(axis=1).tolist(),
+            capital(f"{task.positives} missed"): wide["missed"].tolist(),
             "False alarms": wide["alarm"].tolist(),
         }
     )
 
 
 def caution(evidence: Evidence, run: str) -> str:
-    """Which of the readings asked for were not given by people who looked at the image; empty where all were."""
+    """Which of the readings asked for were not given by people, or may not have been; empty where all were."""
     cohort = evidence.cohort
     asked = (evidence.outcomes[run].decisions.consulted != NOBODY).sum(-1).mean(0)  # [N] readings of each case
     by_cohort = {entry: asked[cohort.source == place].sum() for place, entry in enumerate(cohort.manifest.cohorts)}
-    made = {entry: readings for entry, readings in by_cohort.items() if entry.readings != REAL and readings}
-    if not made:
-        return ""
-    origins = listed([f"those of {entry.name} are {entry.readings}" for entry in made])
-    share = percent(sum(made.values()) / asked.sum(), 0)
-    return (
-        f"{share} of the readings asked for here were not given by people who looked at the image: {origins}. What "
-        "they say of readers may not hold in a clinic."
+    made, unknown = (
+        {entry: readings for entry, readings in by_cohort.items() if entry.readings in kinds and readings}
+        for kinds in (MADE, (UNKNOWN,))
     )
+    said = []
+    if made:
+        how = listed([f"those of {entry.name} are {entry.readings}" for entry in made])
+        said.append(
+            f"{percent(sum(made.values()) / asked.sum(), 0)} of the readings asked for here were not given by people "
+            f"who looked at the {cohort.manifest.task.case}: {how}. What they say of readers may not hold in a clinic."
+        )
+    if unknown:
+        share = percent(sum(unknown.values()) / asked.sum(), 0)
+        said.append(f"Where {share} of the readings asked for here come from is not known.")
+    return " ".join(said)
 
 
 def plan_of_day(day: DayPlan, setting: DaySetting, own_share: float, members: int) -> PlanOfDay:
     """The plan of Budget in words, and the load of each reader a day; `setting` is the day's before it was scaled."""
     manifest, n = day.ranked.cohort.manifest, len(day.decisions.label)
+    task = manifest.task
     missed, alarms = (int(day.tally.counts[COUNTS.index(name)]) for name in ("FN", "FP"))
     a_day = setting.day / n
     words = (
         sentence(in_words(setting, manifest, own_share)),
         f"{count(day.sent)} of {count(n)} cases are sent, {decimal(a_day * day.sent, 0)} of {count(setting.day)} a day "
         f"in {decimal(a_day * day.readings, 0)} readings.",
-        f"Of these {count(n)} cases, {count(missed)} are glaucomas that are missed and {count(alarms)} false alarms.",
+        f"Of these {count(n)} cases, {numbered(missed, f'{task.positive} is', f'{task.positives} are')} missed, with "
+        f"{numbered(alarms, 'false alarm')}.",
         *day.plan.notes,
         *([f"A plan is made by all {members} models together; other numbers are means over them."] * (members > 1)),
     )
@@ -104,6 +112,6 @@ def plan_of_day(day: DayPlan, setting: DaySetting, own_share: float, members: in
     return PlanOfDay(words, load)
 
 
-def picture_title(point: str) -> str:
+def picture_title(point: str, task: Task) -> str:
     """What stands above the picture of a thousand people, at an operating point."""
-    return f"{count(SCREENED)} people screened, {point}"
+    return f"{count(SCREENED)} {task.people} screened, {point}"

@@ -9,18 +9,21 @@ from datetime import date
 import numpy as np
 import pandas as pd
 
+from mpd2.core.manifest import Task
 from mpd2.core.text import GAP, count, decimal, interval, percent, percent_interval
 from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.intervals import LEVEL, RESAMPLES
 from mpd2.evaluation.metrics import METRICS, load_of
 from mpd2.present.documents.board import People, PlanOfDay, caution, deciders
 from mpd2.present.words.answer import KeyNumber, best_other, errors, headline, key_numbers, level, rival
+from mpd2.present.words.origins import origins
 from mpd2.study.claims import AI
 from mpd2.study.tables import StudyTables
 
 TABLES = ("overall", "paired", "cohorts", "collapse", "tradeoff")
 """The tables of the study that a briefing is drawn up from."""
 
+INDEPENDENT = "Where truth and readers' answers are not independent, readers look better here than in a clinic."
 COMPARED = ("F1", "MCC", "Sens", "Spec", "Defer", "ClinicalCost", "ExpertCost", "TotalCost")
 """The metrics of the comparison."""
 
@@ -48,8 +51,9 @@ class Briefing:
 
     stamp: Stamp
     active: str  # name of the run
+    task: Task
     people: People
-    deciders: pd.DataFrame  # who decides, people, glaucomas missed, false alarms
+    deciders: pd.DataFrame  # who decides, of how many, and how many of these end wrong either way
     caution: str  # which of the readings were not given by people; empty where all were
     plan: PlanOfDay
     answer: str  # in costs
@@ -72,13 +76,14 @@ def brief(
 ) -> Briefing:
     """Draw up the briefing of the run `active`; `tables` holds TABLES of the same slice, as do `people` and `plan`."""
     study = StudyTables(tables, evidence.cohort.manifest)
-    planes = tables["tradeoff"]
+    planes, task = tables["tradeoff"], evidence.cohort.manifest.task
     load = _load(evidence, active)
     return Briefing(
         stamp=stamp,
         active=active,
+        task=task,
         people=people,
-        deciders=deciders(people),
+        deciders=deciders(people, task),
         caution=caution(evidence, active),
         plan=plan,
         answer=" ".join(filter(None, (part(study, active) for part in (headline, errors, rival)))),
@@ -133,19 +138,17 @@ def _spread(study: StudyTables, active: str, load: pd.DataFrame) -> str:
 
 
 def _caveats(evidence: Evidence, active: str) -> tuple[str, ...]:
-    cohort, costs = evidence.cohort, evidence.costs
+    cohort, costs, task = evidence.cohort, evidence.costs, evidence.cohort.manifest.task
     present = [entry for place, entry in enumerate(cohort.manifest.cohorts) if place in np.unique(cohort.source)]
-    origins = ", ".join(f"{entry.name} {entry.readings}" for entry in present)
     members = len(evidence.outcomes[active].decisions.label)
     return (
         "Research software, not a medical device. It has not been tried on patients.",
-        f"Readers' answers: {origins}. Only real ones were given by people who looked at the image.",
-        f"A missed glaucoma costs {costs.false_negative:g}, a false alarm {costs.false_positive:g}; a reader's fee is "
-        "in the same unit. Other costs give other results.",
+        f"Readers' answers: {origins(present)}. Only real ones were given by people who looked at the {task.case}.",
+        f"A missed {task.positive} costs {costs.false_negative:g}, a false alarm {costs.false_positive:g}; a reader's "
+        "fee is in the same unit. Other costs give other results.",
         f"Numbers are means over {members} model{'s' * (members > 1)}; {percent(LEVEL, 0)} of {count(RESAMPLES)} "
         "resamples of the cases give a number within its interval. If the interval of a difference includes 0, the "
         "difference may be chance.",
-        "Truth and readers' answers are not independent, which makes readers look better than in a clinic: see the "
-        "table's datasheet.",
-        *(entry.credit for entry in present if entry.credit),
+        *(cohort.manifest.assumptions or (INDEPENDENT,)),
+        *filter(None, (cohort.manifest.credit, *(entry.credit for entry in present))),
     )

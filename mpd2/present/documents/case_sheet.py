@@ -7,9 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from mpd2.core.cohort import STATE, Cohort
+from mpd2.core.cohort import Cohort
 from mpd2.core.text import decimal, percent
-from mpd2.evaluation.explain import INPUT_NAMES
 from mpd2.present.documents.briefing import Stamp
 
 WARNING = "Research software, not a medical device."
@@ -20,7 +19,7 @@ def case_sheet(case: Cohort, actions: pd.DataFrame, story: str, note: str, stamp
     parts = {
         f"Case {case.ids[0]}": [str(stamp), story],
         "Decision": [_done(actions)],
-        "Inputs": [f"{INPUT_NAMES[name]}: {decimal(case.column(name)[0])}" for name in STATE],
+        "Inputs": [f"{title}: {decimal(case.column(name)[0])}" for name, title in case.layout.titles.items()],
         "Who could decide": [_action(row) for row in actions.to_dict("records")],
         "Note": [note.strip() or "none"],
         "Warning": [WARNING],

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from html import escape
 
 import numpy as np
 import pandas as pd
 
-from mpd2.core.cohort import SPLITS, STATE, UNKNOWN, Cohort
+from mpd2.core.cohort import SPLITS, UNKNOWN, Cohort
+from mpd2.core.manifest import Manifest
 from mpd2.core.runs import Run
-from mpd2.core.text import count, listed, percent
+from mpd2.core.state import Role
+from mpd2.core.text import count, listed, numbered, percent
+from mpd2.evaluation.clinical.subgroups import banded
 from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.intervals import LEVEL, RESAMPLES
 from mpd2.evaluation.metrics import COUNTS, METRICS
-from mpd2.present.documents.checklist_items import CHECKLISTS, STATES, Item
+from mpd2.present.documents.checklist_items import CHECKLISTS, GROUPED, OWN, PUBLISHED, SINGLE, STATES, Item
 from mpd2.present.documents.html import document
+from mpd2.present.words.origins import MADE, origins
 from mpd2.study.claims import AI
 from mpd2.study.tables import StudyTables
 
@@ -26,7 +30,7 @@ def facts(
     run: Run, whole: Cohort, evidence: Evidence, overall: pd.DataFrame, active: str, slice: str, point: str
 ) -> dict[str, str]:
     """What items may name of a run, in words: `whole` is its table, `evidence` and `overall` are of the slice."""
-    manifest, cases = whole.manifest, evidence.cohort
+    manifest, cases, task = whole.manifest, evidence.cohort, whole.manifest.task
     study = StudyTables({"overall": overall}, manifest)
     rates = {
         f"{prefix}{name.lower()}": _with_interval(study, name, who)
@@ -43,26 +47,37 @@ def facts(
         "cases": count(len(whole)),
         "cohorts": listed([entry.name for entry in manifest.cohorts]),
         "cohort_count": count(len(manifest.cohorts)),
-        "origins": ", ".join(f"{entry.name} {entry.readings}" for entry in manifest.cohorts),
-        "made": listed([entry.name for entry in manifest.cohorts if entry.readings != "real"]) or "no cohort",
+        "origins": origins(manifest.cohorts),
+        "persons": persons(manifest),
+        "dates": "The table has dates, but no result is told by date."
+        if manifest.row.date
+        else "The table has no dates.",
+        "blind": _blind(manifest),
+        "bands": _bands(manifest),
+        "structure": _titles(manifest, "structure") or "none is in the table",
+        "poor_inputs": f"How poor the {task.case} is, is an input. " if manifest.layout.qualities else "",
+        "group": manifest.groups.word if manifest.groups else "person",
+        "case": task.case,
+        "positive": task.positive,
+        "negative": task.negative,
         "splits": ", ".join(f"{count(int((whole.split == split).sum()))} {split}" for split in SPLITS),
         "prevalence": listed([_prevalence(whole, entry.key, entry.name) for entry in manifest.cohorts]),
-        "inputs": ", ".join(STATE),
-        "inputs_count": count(len(STATE)),
+        "inputs": ", ".join(whole.layout.names),
+        "inputs_count": count(len(whole.layout)),
         "missing_inputs": percent(float(np.isnan(whole.state).mean())),
         "unread": percent(float((whole.decisions == UNKNOWN).mean()), 0),
         "readers": count(whole.readers),
         "models": count(run.members),
         "seeds": ", ".join(str(settings["seed"]) for settings in run.settings),
         "rule": run.rule,
-        "costs": f"a missed glaucoma {run.costs.false_negative:g}, a false alarm {run.costs.false_positive:g}",
+        "costs": f"a missed {task.positive} {run.costs.false_negative:g}, a false alarm {run.costs.false_positive:g}",
         "fingerprint": whole.fingerprint,
         "version": run.version,
         "created": run.created[:10],
         "level": percent(LEVEL, 0),
         "resamples": count(RESAMPLES),
         "n": count(len(cases)),
-        "positives": count(int((cases.truth == 1).sum())),
+        "with_it": numbered(int((cases.truth == 1).sum()), task.positive, task.positives),
         "sens_interval": METRICS["Sens"].interval(sens.low, sens.high),
         "sent": METRICS["Defer"].shown(study.of("overall", metric="Defer")[active].value),
         **rates,
@@ -70,10 +85,16 @@ def facts(
     }
 
 
-def filled(key: str, known: Mapping[str, str]) -> pd.DataFrame:
-    """A checklist, COLUMNS, a row an item; `known`: as `facts` gives them."""
+def conditions(manifest: Manifest, published: bool) -> frozenset[str]:
+    """What holds of a table; `published`: whether a paper's numbers lie beside ours."""
+    return frozenset((PUBLISHED if published else OWN, GROUPED if manifest.groups else SINGLE))
+
+
+def filled(key: str, known: Mapping[str, str], holds: Collection[str]) -> pd.DataFrame:
+    """A checklist, COLUMNS, a row an item; `known`: as `facts` gives them, `holds`: as `conditions` does."""
     _, items = CHECKLISTS[key]
-    return pd.DataFrame([_row(item, known) for item in items], columns=list(COLUMNS))
+    said = [item for item in items if not item.only or item.only in holds]
+    return pd.DataFrame([_row(item, known) for item in said], columns=list(COLUMNS))
 
 
 def tally(rows: pd.DataFrame) -> str:
@@ -103,6 +124,33 @@ def to_html(key: str, rows: pd.DataFrame, stamp: str) -> bytes:
 def _row(item: Item, known: Mapping[str, str]) -> tuple[str, ...]:
     words = (part.format(**known) for part in (item.answer, item.missing))
     return (item.number, item.topic, item.asks, item.state, *words, item.place)
+
+
+def _titles(manifest: Manifest, role: Role) -> str:
+    """The measured inputs of a role, in words."""
+    variables = manifest.layout.variables
+    return listed([variables[at].title for at in manifest.layout.of_role(role) if variables[at].measured])
+
+
+def persons(manifest: Manifest) -> str:
+    """What is missing about the persons examined."""
+    known = _titles(manifest, "other")
+    if not known:
+        return "The table holds no age, sex, ethnicity or income of the persons examined."
+    return f"Of the persons examined the table holds nothing but {known}."
+
+
+def _blind(manifest: Manifest) -> str:
+    """Whether truth and readings were judged apart, as far as the table tells."""
+    made = listed([entry.name for entry in manifest.cohorts if entry.readings in MADE])
+    begin = f"In {made} readings were made with the truth at hand. " if made else ""
+    return f"{begin}Whether truth and readings were judged apart is in the datasheet, if anywhere."
+
+
+def _bands(manifest: Manifest) -> str:
+    """By what cases are grouped besides the cohort."""
+    titles = [manifest.layout.titles[name] for name in banded(manifest)]
+    return f" and by {listed(titles)}" if titles else ""
 
 
 def _with_interval(study: StudyTables, metric: str, who: str) -> str:

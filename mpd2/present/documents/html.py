@@ -40,7 +40,7 @@ img { max-width: 100%; } img.wide { width: 100%; } section { break-inside: avoid
   table { font-size: 0.65rem; } th, td { padding: 0.15rem 0.25rem; } .scroll { overflow: visible; }
 }
 """
-PER_THOUSAND, WHO_DECIDES = "Per 1,000 people screened", "Who decides, of 1,000 people"
+PER_THOUSAND, WHO_DECIDES = "Per 1,000 screened", "Who decides, of 1,000 screened"
 PLAN, IN_COSTS = "The plan of the day, as Budget is set", "In costs per case"
 """Headings that page and slides share."""
 
@@ -84,8 +84,9 @@ def document(title: str, body: Sequence[str]) -> bytes:
 
 def _thousand(briefing: Briefing) -> str:
     people = briefing.people
-    said = [f"{name}: {in_words(cells)}" for name, cells in people.arrays]
-    return _picture(before_and_after(people.arrays, picture_title(briefing.stamp.point)), " ".join(said), wide=True)
+    said = [f"{name}: {in_words(cells, briefing.task)}" for name, cells in people.arrays]
+    title = picture_title(briefing.stamp.point, briefing.task)
+    return _picture(before_and_after(people.arrays, title, briefing.task), " ".join(said), wide=True)
 
 
 def _plan(briefing: Briefing) -> str:

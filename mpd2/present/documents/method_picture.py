@@ -10,8 +10,9 @@ from html import escape
 import numpy as np
 
 from mpd2.core.files import ROOT
+from mpd2.core.manifest import Manifest
 from mpd2.core.policy import AI, READER, RULE, deciders
-from mpd2.core.text import count
+from mpd2.core.text import capital, count
 from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.metrics import COUNTS, load_of
 from mpd2.present.charts.kit.style import AI as AI_MARK
@@ -19,6 +20,8 @@ from mpd2.present.charts.kit.style import ON_LIGHT
 from mpd2.present.charts.kit.style import READER as READER_MARK
 
 PICTURE = ROOT / "assets" / "method.svg"
+SAYS = re.compile(r'(?P<begin><text[^>]*data-says="(?P<key>\w+)"[^>]*>)(?P<words>[^<]*)')  # what a table puts in words
+LONGEST = {"case": 13, "answers": 27, "risks": 28, "others": 27}  # letters that have a place
 OUTCOMES = re.compile(r'<g id="outcomes">.*</g>(?=\s*</svg>)', re.DOTALL)  # what the numbers take the place of
 DEEP, GREY, WHITE = "#0f7452", "#7f8b88", "#ffffff"  # the router's green where white is read on it, arrows, letters
 NAMED = 3  # readers with a box of their own, the busiest
@@ -44,7 +47,32 @@ def with_numbers(evidence: Evidence, active: str, stamp: str) -> str:
     last = [f"{_whole(missed)} missed", f"{_whole(alarms)} false alarms"]
     drawn = _outcomes(boxes(evidence, active), last)
     foot = f'<text x="10" y="338" font-size="10" fill="{ON_LIGHT}" text-anchor="start">{escape(stamp)}</text>'
-    return OUTCOMES.sub(lambda _: drawn + foot, PICTURE.read_text(encoding="utf-8"))
+    return OUTCOMES.sub(lambda _: drawn + foot, picture(evidence.cohort.manifest))
+
+
+def picture(manifest: Manifest) -> str:
+    """The picture without numbers, as an SVG, in the words of a table; words too long for their box stay general."""
+    task, inputs = manifest.task, _titles(manifest)
+    says = {
+        "case": capital(task.case),
+        "answers": f"{task.positive} or {task.negative}",
+        "risks": ", ".join(inputs.get("risk", [])),
+        "others": ", ".join([*inputs.get("structure", []), *inputs.get("other", [])]) or "none in this table",
+    }
+
+    def said(match: re.Match[str]) -> str:
+        own = says[match["key"]]
+        return match["begin"] + (escape(own) if 0 < len(own) <= LONGEST[match["key"]] else match["words"])
+
+    return SAYS.sub(said, PICTURE.read_text(encoding="utf-8"))
+
+
+def _titles(manifest: Manifest) -> dict[str, list[str]]:
+    """The titles of the inputs of every role there is."""
+    titles: dict[str, list[str]] = {}
+    for each in manifest.inputs:
+        titles.setdefault(each.role, []).append(each.title or each.column)
+    return titles
 
 
 def boxes(evidence: Evidence, active: str) -> list[Box]:

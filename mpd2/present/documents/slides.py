@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from datetime import datetime, time
 from io import BytesIO
+from math import inf
 
 import numpy as np
 import pandas as pd
@@ -40,6 +41,12 @@ NAMES, NUMBERS, SPANS = 2.6, 1.0, 1.5  # relative widths of a table's columns: n
 TITLE_ONLY = 5  # place of that layout in the template
 FONT = "Arial"  # on every machine, or one of the same widths
 INK, FAINT, LINE, PALE = "0e1917", "4c5a57", "d3dcd9", "f1f5f4"
+CAVEATS = (
+    (1100, 16, 8),
+    (1700, 14, 6),
+    (2600, 12, 4),
+    (inf, 9, 2),
+)  # up to so many letters: their size, points between
 MARKERS = {
     "square": XL_MARKER_STYLE.SQUARE,
     "diamond": XL_MARKER_STYLE.DIAMOND,
@@ -71,9 +78,10 @@ def _opening(deck: Deck, briefing: Briefing) -> None:
     people = briefing.people
     slide = _slide(deck, briefing, f"{briefing.stamp.run}: is it worth it?")
     _write(_box(slide, MARGIN, 1.15, WIDTH - 2 * MARGIN, 0.9), people.said.headline, size=20)
-    picture = BytesIO(render(before_and_after(people.arrays, picture_title(briefing.stamp.point)), "png"))
+    title = picture_title(briefing.stamp.point, briefing.task)
+    picture = BytesIO(render(before_and_after(people.arrays, title, briefing.task), "png"))
     shape = slide.shapes.add_picture(picture, Inches(MARGIN), Inches(2.15), width=Inches(WIDTH - 2 * MARGIN))
-    shape.name = " ".join(f"{name}: {in_words(cells)}" for name, cells in people.arrays)
+    shape.name = " ".join(f"{name}: {in_words(cells, briefing.task)}" for name, cells in people.arrays)
     below = _box(slide, MARGIN, 2.2 + shape.height / Inches(1), WIDTH - 2 * MARGIN, 1.0)
     _write(below, f"{people.said.rates} {people.said.verdict}".strip(), size=11)
     if briefing.caution:
@@ -91,10 +99,10 @@ def _deciders(deck: Deck, briefing: Briefing) -> None:
     slide = _slide(deck, briefing, WHO_DECIDES)
     _table(slide, briefing.deciders, TOP + 1.6, size=14)
     data = CategoryChartData(number_format="0")
-    data.categories = briefing.deciders["Who decides"].tolist()
-    data.add_series("People", briefing.deciders["People"].tolist())
+    data.categories = briefing.deciders.iloc[:, 0].tolist()
+    data.add_series(str(briefing.deciders.columns[1]), briefing.deciders.iloc[:, 1].tolist())
     chart = _chart(slide, XL_CHART_TYPE.BAR_CLUSTERED, data, top=TOP + 1.8)
-    _name_axes(chart, None, f"of {count(SCREENED)} people", "0")
+    _name_axes(chart, None, f"of {count(SCREENED)} {briefing.task.people}", "0")
     chart.has_legend = False
     for point, mark in enumerate((AI_MARK, ROUTER, READER)):
         bar = chart.plots[0].series[0].points[point].format.fill
@@ -199,8 +207,10 @@ def _load(deck: Deck, briefing: Briefing) -> None:
 def _caveats(deck: Deck, briefing: Briefing) -> None:
     slide = _slide(deck, briefing, "Limitations")
     frame = _box(slide, MARGIN, TOP, WIDTH - 2 * MARGIN, BOTTOM - TOP)
+    letters = sum(map(len, briefing.caveats))
+    size, after = next((size, after) for most, size, after in CAVEATS if letters <= most)
     for place, line in enumerate(briefing.caveats):
-        _write(frame, f"•  {line}", size=16, new=place > 0, after=8)
+        _write(frame, f"•  {line}", size=size, new=place > 0, after=after)
 
 
 DRAWN = (

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mpd2.core.manifest import Task
 from mpd2.core.text import GAP, decimal, interval, typeset
 from mpd2.evaluation.intervals import Estimate
 from mpd2.evaluation.metrics import METRICS
@@ -22,12 +23,6 @@ LABELS = {
     "Top1": "Busiest reader",
 }
 """The key numbers, in their order."""
-
-ERRORS = {
-    "Spec": ("specificity", "there are fewer false alarms", "there are more false alarms"),
-    "Sens": ("sensitivity", "less glaucoma is missed", "more glaucoma is missed"),
-}
-"""A rate, and what it means if it rises and if it falls."""
 
 BETTER_WORD, WORSE_WORD, CHANCE_WORD = "better", "worse", "within chance"
 
@@ -73,7 +68,7 @@ def answer(study: StudyTables, run: str) -> Answer:
 
 
 def headline(study: StudyTables, run: str) -> str:
-    """One sentence: what sending cases to readers does to total cost; `errors` tells at what price in glaucomas."""
+    """One sentence: what sending cases to readers does to total cost; `errors` tells at what price in misses."""
     sent = level(study, run, "Defer").value
     n = f"n = {study.tables['overall']['n'].max()}"
     if not sent > 0:
@@ -101,13 +96,21 @@ def rival(study: StudyTables, run: str) -> str:
 def errors(study: StudyTables, run: str) -> str:
     """Which kind of error becomes rarer or more frequent beyond chance; empty if neither does."""
     parts, senses = [], set()
-    for metric, (name, up, down) in ERRORS.items() if run != AI else ():
+    for metric, (name, up, down) in _error_words(study.manifest.task).items() if run != AI else ():
         sure = _if_sure(difference(study, run, AI, metric), down, up, "")
         senses |= {sure == up} if sure else set()
         before, after = (METRICS[metric].shown(level(study, who, metric).value) for who in (AI, run))
         parts += [f"{sure} ({name} {before} → {after})"] if sure else []
     joint = " but " if len(senses) > 1 else " and "
     return f"Compared with the AI alone, {joint.join(parts)}." if parts else ""
+
+
+def _error_words(task: Task) -> dict[str, tuple[str, str, str]]:
+    """A rate, and what it means if it rises and if it falls."""
+    return {
+        "Spec": ("specificity", "there are fewer false alarms", "there are more false alarms"),
+        "Sens": ("sensitivity", f"fewer {task.positives} are missed", f"more {task.positives} are missed"),
+    }
 
 
 def best_other(study: StudyTables, run: str) -> str:

@@ -68,7 +68,7 @@ def floor_in_words(choice: Choice, alarms: float, without: float, rate: Estimate
     reached, demanded = form.shown(choice.reached), f"{form.shown(choice.level)} is demanded"
     if choice.state == KEPT:
         val = (
-            f"To keep {floor} under these limits, decisions weigh a missed glaucoma as {alarms:.3g} false alarms "
+            f"To keep {floor} under these limits, decisions weigh a miss as {alarms:.3g} false alarms "
             f"({without:.3g} without limits): {form.label} on val is {reached}, where {demanded}"
         )
     elif choice.state == TOO_FEW:
@@ -104,7 +104,7 @@ def trust_in_words(more: Mapping[str, Estimate], confident: float) -> str:
         f"({METRICS[name].interval(more[name].low, more[name].high, signed=True)})"
         for name, what in PRICED.items()
     ]
-    return f"{begin} comes for 1,000 people screened to {listed(parts)} against the same setting without it."
+    return f"{begin} comes for 1,000 screened to {listed(parts)} against the same setting without it."
 
 
 def texts_of(before: Judged, now: Judged, many: bool, minutes: float = MINUTES) -> tuple[Texts, Texts]:

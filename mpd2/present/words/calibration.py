@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import pandas as pd
 
+from mpd2.core.manifest import Task
 from mpd2.core.text import decimal, percent
 
 BEYOND = 2.0  # times the distance that chance explains from which on it is told as a distance
 
 
-def of_glaucoma(rows: pd.DataFrame) -> str:
+def of_truth(rows: pd.DataFrame, task: Task) -> str:
     """What each forecast predicts on average and what is observed; `rows` as of `calibration.quality`."""
     observed = rows["events"].iloc[0] / rows["n"].iloc[0]
-    said = [f"{percent(observed, 0)} of the cases have glaucoma."]
+    said = [f"{percent(observed, 0)} of the cases have {task.one}."]
     for row in rows.to_dict("records"):
         off = row["ece"] > BEYOND * row["by_chance"]
         apart = f"in bins, predicted and observed are {decimal(100 * row['ece'], 1)} points apart"

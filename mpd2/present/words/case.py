@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 
 from mpd2.core.arrays import Floats
-from mpd2.core.cohort import ANSWERS, Cohort
+from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
+from mpd2.core.manifest import Task
 from mpd2.core.policy import AI, NOBODY, READER, Decisions, deciders
 from mpd2.core.text import chance, decimal, listed, of_100, percent
 from mpd2.training.anatomy import structural_risk
@@ -17,7 +18,7 @@ NEAR, FAR = 1 / 3, 2 / 3  # ranks among the training cases
 
 
 def doubtful_segmentation(case: Cohort, train: Cohort) -> bool:
-    """Whether area, height and width of the cup fit together worse than in 99 % of the training cases."""
+    """Whether the ratios that are drawn fit together worse than in 99 % of the training cases."""
     usual, own = _area_to_extent(train), _area_to_extent(case)[0]
     usual = usual[~np.isnan(usual)]
     if not len(usual) or np.isnan(own):
@@ -27,8 +28,11 @@ def doubtful_segmentation(case: Cohort, train: Cohort) -> bool:
 
 
 def story(case: Cohort, reason: str, train: Cohort, anatomy: Floats) -> str:
-    """One case in a few sentences; `reason` is that of `planning.worklist`, in the words of the model that decides."""
-    return " ".join([_answer(case, anatomy), _photograph(case, train), reason])
+    """One case in a few sentences; `reason` is that of `planning.worklist`, in the words of the model that decides.
+
+    `anatomy` is `training.anatomy.fit_anatomy`, of which only tables with inputs of structure tell anything.
+    """
+    return " ".join(filter(None, [_answer(case, anatomy), _recording(case, train), reason]))
 
 
 def headline(case: Cohort, actions: pd.DataFrame, decisions: Decisions) -> str:
@@ -37,33 +41,36 @@ def headline(case: Cohort, actions: pd.DataFrame, decisions: Decisions) -> str:
     if decisions.deferred[0]:
         return f"Ask {chosen['who']}"
     label = int(decisions.label[0])
-    return f"Keep it: {ANSWERS[label]}" + ("" if label == case.ai_label[0] else ", against the AI's answer")
+    return f"Keep it: {case.manifest.task.answers[label]}" + (
+        "" if label == case.ai_label[0] else ", against the AI's answer"
+    )
 
 
-def who_decided(case: Cohort, decisions: Decisions, glaucoma: float, costs: Costs) -> str:
-    """Whose word the final answer of a case, [1], is; `glaucoma` is P(glaucoma) by the model that decides.
+def who_decided(case: Cohort, decisions: Decisions, positive: float, costs: Costs) -> str:
+    """Whose word the final answer of a case, [1], is; `positive` is P(positive) by the model that decides.
 
     The rule labels a case nobody is asked about by the error that is expected to cost less.
     """
     who, ai = deciders(decisions, case)[0], chance(float(case.ai_probability[0]))
+    task = case.manifest.task
     if who == READER:
         names = [case.manifest.readers[reader].name for reader in decisions.consulted[0] if reader != NOBODY]
         return f"{'A reader decides' if len(names) == 1 else 'Readers decide'}: {listed(names)}."
     if who == AI:
-        return f"The AI's own word decides, with nobody asked: its probability of glaucoma is {ai}."
+        return f"The AI's own word decides, with nobody asked: its probability of {task.one} is {ai}."
     threshold = chance(costs.false_positive / (costs.false_positive + costs.false_negative))
     return (
-        "The recalibrated rule decides against the AI, with nobody asked: it puts the probability of glaucoma at "
-        f"{chance(glaucoma)}, the AI at {ai}, and the rule calls glaucoma from {threshold} on."
+        f"The recalibrated rule decides against the AI, with nobody asked: it puts the probability of {task.one} "
+        f"at {chance(positive)}, the AI at {ai}, and the rule says {task.positive} from {threshold} on."
     )
 
 
-def why_this_reader(actions: pd.DataFrame) -> str:
+def why_this_reader(actions: pd.DataFrame, task: Task) -> str:
     """Why whoever is asked and not the next in line, and what that reader is expected to say; empty for a kept case."""
     chosen, others = actions[actions["chosen"]].iloc[0], actions[actions["runner_up"]]
     if chosen["action"] == "ai":
         return ""
-    name, said = chosen["who"], _expected_answer(chosen)
+    name, said = chosen["who"], _expected_answer(chosen, task)
     if others.empty:
         return f"Why {name}: no other reader can be asked. {said}"
     other = others.iloc[0]
@@ -86,40 +93,49 @@ def agreement(votes: int, members: int) -> str:
     return f"all {members} models agree" if votes == members else f"{votes} of {members} models agree"
 
 
-def _expected_answer(reader: pd.Series) -> str:
+def _expected_answer(reader: pd.Series, task: Task) -> str:
     """What a reader is likely to say, and what that would make of the case."""
-    found, missed = (of_100(reader[name]) for name in ("if_glaucoma", "if_healthy"))
+    found, missed = (of_100(reader[name]) for name in ("if_positive", "if_negative"))
     return (
-        f"Of 100 such cases {reader['who']} calls {of_100(reader['says'])} glaucoma; {found} in 100 of those are, and "
-        f"{missed} in 100 of the others."
+        f"Of 100 such cases {reader['who']} says {task.positive} of {of_100(reader['says'])}; {found} in 100 of those "
+        f"have {task.one}, and {missed} in 100 of the others."
     )
 
 
 def _answer(case: Cohort, anatomy: Floats) -> str:
-    probability, structural = float(case.ai_probability[0]), float(structural_risk(case.state, anatomy)[0])
-    label = case.ai_label[0]
+    task, label, probability = case.manifest.task, int(case.ai_label[0]), float(case.ai_probability[0])
     confidence = probability if label else 1 - probability
     manner = "and is sure" if confidence >= SURE else "and is fairly sure" if confidence >= FAIR else "but wavers"
-    agrees = (structural >= 0.5) == bool(label)
-    return (
-        f"The AI says {ANSWERS[int(label)]} {manner} (probability of glaucoma {chance(probability)}); "
-        f"the cup-to-disc ratios {'agree' if agrees else 'speak against it'} ({chance(structural)} from them alone)."
-    )
+    said = f"The AI says {task.answers[label]} {manner} (probability of {task.one} {chance(probability)})"
+    names = [case.layout.variables[position].title for position in case.layout.of_role("structure")]
+    if not names:
+        return f"{said}."
+    structural = float(structural_risk(case, anatomy)[0])
+    manner = "agree" if (structural >= 0.5) == bool(label) else "speak against it"
+    return f"{said}; {listed(names)} {manner} ({chance(structural)} from them alone)."
 
 
-def _photograph(case: Cohort, train: Cohort) -> str:
-    distance, quality = (_rank(case, train, name) for name in ("vim_risk_z", "quality_risk"))
-    how = "close to" if distance <= NEAR else "far from" if distance >= FAR else "some way from"
-    text = (
-        f"The photograph is {how} what the AI was trained on, farther than {percent(distance, 0)} of the training cases"
-    )
-    return text + (f", and poorer than {percent(quality, 0)} of them." if quality >= FAR else ".")
+def _recording(case: Cohort, train: Cohort) -> str:
+    """How unlike training a case is and how poor its recording, where the table tells."""
+    layout, what = case.layout, case.manifest.task.case
+    parts = []
+    if layout.distances:
+        distance = _rank(case, train, layout.distances[0])
+        how = "close to" if distance <= NEAR else "far from" if distance >= FAR else "some way from"
+        parts.append(f"{how} what the AI was trained on, farther than {percent(distance, 0)} of the training cases")
+    quality = _rank(case, train, layout.qualities[0]) if layout.qualities else 0.0
+    if quality >= FAR:
+        parts.append(f"poorer than {percent(quality, 0)} of {'them' if parts else 'the training cases'}")
+    return f"The {what} is {', and '.join(parts)}." if parts else ""
 
 
 def _area_to_extent(cohort: Cohort) -> Floats:
     """Area ratio over height ratio times width ratio, [N]; NaN where a width is not known."""
-    extent = cohort.column("vCDR") * cohort.horizontal_cdr
-    return np.divide(cohort.column("aCDR"), extent, out=np.full(len(cohort), np.nan), where=extent > 0)
+    drawing = cohort.manifest.drawing
+    if drawing is None or drawing.area is None:
+        return np.full(len(cohort), np.nan)
+    extent = cohort.column(drawing.vertical) * cohort.drawn[:, 0]
+    return np.divide(cohort.column(drawing.area), extent, out=np.full(len(cohort), np.nan), where=extent > 0)
 
 
 def _rank(case: Cohort, train: Cohort, name: str) -> float:

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from mpd2.core.manifest import Task
 from mpd2.core.text import GAP, NOTHING, capital, count, decimal, percent
 from mpd2.evaluation.clinical.per_thousand import OUTCOMES
 from mpd2.evaluation.metrics import METRICS, Metric
@@ -34,13 +35,16 @@ class Sentences:
         return " ".join(filter(None, (self.headline, self.rates, self.verdict)))
 
 
-def sentences(people: pd.DataFrame, run: str, floor: Floor | None = None, choice: Choice | None = None) -> Sentences:
+def sentences(
+    people: pd.DataFrame, run: str, task: Task, floor: Floor | None = None, choice: Choice | None = None
+) -> Sentences:
     """The sentences of a run; `people`: its rows and the AI's of `per_thousand`.
 
     `floor`: what the run is set to keep, none if it decides at the lowest cost; `choice`: how that went on val.
     """
     own, alone = _by_quantity(people, run), _by_quantity(people, AI)
-    return Sentences(_headline(own, alone, run, floor), _rates(own, alone), _verdict(own, alone, floor, choice))
+    headline, rates = _headline(own, alone, run, task, floor), _rates(own, alone, task)
+    return Sentences(headline, rates, _verdict(own, alone, floor, choice))
 
 
 def changed_prevalence(prevalence: float | None, own: float) -> str:
@@ -64,15 +68,15 @@ def of_people(row: Row) -> str:
     return "fewer than 1" if whole == 0 and row["value"] > WORTH_SAYING else count(whole)
 
 
-def in_a_year(people: pd.DataFrame, run: str, currency: str = "") -> str:
+def in_a_year(people: pd.DataFrame, run: str, task: Task, currency: str = "") -> str:
     """A year's programme in a sentence; `people`: rows of `per_thousand` at a year's number of people."""
     own, alone = _by_quantity(people, run), _by_quantity(people, AI)
     screened = count(round(sum(own[outcome]["whole"] for outcome in OUTCOMES)))
     missed, alarms = (
         f"{of_people(own[name])} {what}{'' if run == AI else f' instead of {of_people(alone[name])}'}"
-        for name, what in (("missed", "glaucomas missed"), ("alarm", "false alarms"))
+        for name, what in (("missed", f"{task.positives} missed"), ("alarm", "false alarms"))
     )
-    return f"In a year with {screened} people: {missed}, {alarms}; {effort(own, currency)}."
+    return f"In a year with {screened} {task.people}: {missed}, {alarms}; {effort(own, currency)}."
 
 
 def effort(own: Mapping[str, Row], currency: str = "") -> str:
@@ -86,31 +90,35 @@ def effort(own: Mapping[str, Row], currency: str = "") -> str:
     return ", ".join(parts)
 
 
-NUMBERS = {
-    "missed": "Glaucomas missed",
-    "alarm": "False alarms",
-    "read": "Read by a reader",
-    "by_ai": "By the AI's own word",
-    "by_rule": "By the rule against it",
-    "readings": "Readings",
-    "hours": "Hours of reading",
-    "money": "Readings and work-ups",
-}
-"""The numbers beside the picture, in their order."""
+def named_numbers(task: Task) -> dict[str, str]:
+    """The numbers beside the picture, in their order."""
+    return {
+        "missed": capital(f"{task.positives} missed"),
+        "alarm": "False alarms",
+        "read": "Read by a reader",
+        "by_ai": "By the AI's own word",
+        "by_rule": "By the rule against it",
+        "readings": "Readings",
+        "hours": "Hours of reading",
+        "money": "Readings and work-ups",
+    }
 
 
-def numbers(people: pd.DataFrame, run: str, currency: str = "", more: pd.DataFrame | None = None) -> pd.DataFrame:
-    """NUMBERS of every method with their intervals, the run first, and how far the run is from the AI alone: text.
+def numbers(
+    people: pd.DataFrame, run: str, task: Task, currency: str = "", more: pd.DataFrame | None = None
+) -> pd.DataFrame:
+    """`named_numbers` of every method with their intervals, the run first, and its distance from the AI alone: text.
 
     Money is left out where nothing has a price. `more`: metrics that are not counted in people, rows of method, metric,
     value, low, high, difference, difference_low, difference_high.
     """
     order = [run, *(name for name in dict.fromkeys(people["method"]) if name != run)]
     priced = bool(people.loc[people["quantity"] == "money", "value"].any())
-    shown = [name for name in NUMBERS if name != "money" or priced]
+    names = named_numbers(task)
+    shown = [name for name in names if name != "money" or priced]
     metrics = [] if more is None else list(dict.fromkeys(more["metric"]))
     columns: dict[str, list[str]] = {
-        "": [*(NUMBERS[name] for name in shown), *(METRICS[name].heading for name in metrics)]
+        "": [*(names[name] for name in shown), *(METRICS[name].heading for name in metrics)]
     }
     for method in order:
         rows, others = _by_quantity(people, method), _by_metric(more, method)
@@ -163,26 +171,27 @@ def _money(amount: float, currency: str) -> str:
     return f"{currency}{GAP}{count(round(amount))}" if currency else count(round(amount))
 
 
-def _headline(own: Mapping[str, Row], alone: Mapping[str, Row], run: str, floor: Floor | None) -> str:
+def _headline(own: Mapping[str, Row], alone: Mapping[str, Row], run: str, task: Task, floor: Floor | None) -> str:
     """What becomes of everybody; first of all that more are missed, where more are."""
     screened = count(round(sum(own[outcome]["whole"] for outcome in OUTCOMES)))
     missed, missed_alone = own["missed"], alone["missed"]
     if run == AI:
         return (
-            f"The AI decides alone and nobody is asked: of {screened} people, {_glaucomas(missed)} missed and "
-            f"{_alarms(own['alarm'])} {'is' if own['alarm']['whole'] == 1 else 'are'} raised."
+            f"The AI decides alone and nobody is asked: of {screened} {task.people}, {_positives(missed, task)} missed "
+            f"and {_alarms(own['alarm'])} {'is' if own['alarm']['whole'] == 1 else 'are'} raised."
         )
     setting, read = _setting(own, alone, run, floor), own["read"]
     some = f"all {screened}" if of_people(read) == screened else f"{of_people(read)} of {screened}"
-    about, among = (f" about {some} people", "") if read["value"] else ("", f" among {screened} people")
+    everybody = f" among {screened} {task.people}"
+    about, among = (f" about {some} {task.people}", "") if read["value"] else ("", everybody)
     if missed["whole"] > missed_alone["whole"]:
         asked = f"{'readers are' if about else 'nobody is'} asked{about}"
-        more = f"{_glaucomas(missed)} missed{among} instead of {of_people(missed_alone)}"
+        more = f"{_positives(missed, task)} missed{among} instead of {of_people(missed_alone)}"
         return capital(f"{setting}, {more} when {asked}; {_from_to(own['alarm'], alone['alarm'])}.")
     fewer = own["alarm"]["whole"] <= alone["alarm"]["whole"]
     asking = f"asking {'readers' if about else 'nobody'}{about} {'leaves' if fewer else 'raises'}"
     alarms = f"{_alarms(own['alarm'])}{among}{_instead(own['alarm'], alone['alarm'])}"
-    return capital(f"{setting}, {asking} {alarms}; {_glaucomas(missed)} missed{_instead(missed, missed_alone)}.")
+    return capital(f"{setting}, {asking} {alarms}; {_positives(missed, task)} missed{_instead(missed, missed_alone)}.")
 
 
 def _setting(own: Mapping[str, Row], alone: Mapping[str, Row], run: str, floor: Floor | None) -> str:
@@ -195,10 +204,10 @@ def _setting(own: Mapping[str, Row], alone: Mapping[str, Row], run: str, floor: 
     return f"at {floor.in_words()}" if apart >= 0 else f"set to keep {floor.in_words()}"
 
 
-def _glaucomas(row: Row) -> str:
-    """So many glaucomas, with their verb."""
+def _positives(row: Row, task: Task) -> str:
+    """So many positives, with their verb."""
     one = row["whole"] == 1 or of_people(row) != count(int(row["whole"]))
-    return f"{of_people(row)} {'glaucoma is' if one else 'glaucomas are'}"
+    return f"{of_people(row)} {f'{task.positive} is' if one else f'{task.positives} are'}"
 
 
 def _alarms(row: Row) -> str:
@@ -221,7 +230,7 @@ def _from_to(row: Row, other: Row) -> str:
     return f"false alarms {verb} from {of_people(other)} to {of_people(row)}"
 
 
-def _rates(own: Mapping[str, Row], alone: Mapping[str, Row]) -> str:
+def _rates(own: Mapping[str, Row], alone: Mapping[str, Row], task: Task) -> str:
     """Both rates beside the AI's, with the interval of the paired difference, and on how many cases."""
     parts = []
     for name in RATES:
@@ -235,7 +244,7 @@ def _rates(own: Mapping[str, Row], alone: Mapping[str, Row]) -> str:
             )
         parts.append(shown)
     row = own["Sens"]
-    return f"{capital(parts[0])}, {parts[1]}; n = {count(row['n'])}, {count(row['sick'])} with glaucoma."
+    return f"{capital(parts[0])}, {parts[1]}; n = {count(row['n'])}, {count(row['sick'])} with {task.one}."
 
 
 def _verdict(own: Mapping[str, Row], alone: Mapping[str, Row], floor: Floor | None, choice: Choice | None) -> str:

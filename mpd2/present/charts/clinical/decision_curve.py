@@ -1,4 +1,4 @@
-"""Charts of the decision curve: net benefit against what a missed glaucoma weighs, and who costs least where."""
+"""Charts of the decision curve: net benefit against what a miss weighs, and who costs least where."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from mpd2.study.definition import PLUS_RUN, STUDIO_RUN
 HEIGHT = 380
 LABEL_GAP = 0.058  # of the chart's height, below which two labels touch
 TICKS = (1, 2, 5, 10, 20, 50)
-DEEPEST = 0.5  # of the top, how far below 0 a curve is followed: to call everybody glaucoma begins far deeper
+DEEPEST = 0.5  # of the top, how far below 0 a curve is followed: to call everybody positive begins far deeper
 MARK_GAP = 14  # pixels from one name of a marked ratio to the next
 SAME = 1e-3  # between two ratios that are one
-BENEFIT = "net benefit per 1,000 people"
+BENEFIT = "net benefit per 1,000 screened"
 TINT = 0.62  # how far a cell within chance is on its way to white
 PURPLE, SKY, VERMILION = CATEGORIES[3:6]
 SOLID, DASHED, DOTTED = [1, 0], [6, 3], [2, 3]
@@ -63,7 +63,7 @@ def curves(rows: pd.DataFrame, active: str, marked: Mapping[str, float], named: 
     dashes = alt.Scale(domain=named, range=[DASHES.get(name, SOLID) for name in named])
     across = alt.X(
         "ratio:Q",
-        title="false alarms that one missed glaucoma weighs as much as",
+        title="false alarms that one miss weighs as much as",
         scale=alt.Scale(type="log", domain=[rows["ratio"].min(), rows["ratio"].max()], nice=False),
         axis=alt.Axis(
             values=list(TICKS), tickCount=len(TICKS), labelExpr="datum.value", grid=False, labelOverlap=False
@@ -89,7 +89,7 @@ def curves(rows: pd.DataFrame, active: str, marked: Mapping[str, float], named: 
         base.mark_point(filled=True, size=30, opacity=1).encode(y=height, shape=shape, tooltip=tooltip),
         ends.mark_point(filled=True, size=45, opacity=1, xOffset=14).encode(color=colour, shape=shape),
         ends.mark_text(align="left", dx=22, fontSize=12).encode(text="title:N"),
-    ).properties(title="Net benefit by what a missed glaucoma weighs", height=HEIGHT)  # fmt: skip
+    ).properties(title="Net benefit by what a miss weighs", height=HEIGHT)  # fmt: skip
 
 
 def labels(rows: pd.DataFrame, bottom: float, top: float) -> pd.DataFrame:
@@ -135,7 +135,7 @@ def winners(rows: pd.DataFrame, active: str, own: float) -> AltairChart:
     words = {"margin": "by, in false alarms", "low": "95 % from", "high": "to"}
     columns, levels = (rows[name].unique().tolist() for name in ("weighs", "fees"))
     level = alt.Axis(labelAngle=0, labelOverlap=False)
-    across = alt.X("weighs:N", title="missed glaucoma : false alarm", sort=columns, axis=level)
+    across = alt.X("weighs:N", title="miss : false alarm", sort=columns, axis=level)
     height = alt.Y("fees:N", title="readers' fees, times those of the table", sort=levels[::-1])
     base = alt.Chart(rows).encode(
         x=across,
@@ -144,7 +144,7 @@ def winners(rows: pd.DataFrame, active: str, own: float) -> AltairChart:
             alt.Tooltip("title:N", title="costs least"),
             alt.Tooltip("weighs:N", title="miss : false alarm"),
             alt.Tooltip("fees:N", title="fees"),
-            alt.Tooltip("value:Q", title="total cost per 1,000 people, in false alarms", format=".0f"),
+            alt.Tooltip("value:Q", title="total cost per 1,000 screened, in false alarms", format=".0f"),
             alt.Tooltip("second:N", title="ahead of"),
             *(alt.Tooltip(f"{name}:Q", title=word, format=".1f") for name, word in words.items()),
         ],

@@ -5,30 +5,35 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
+from mpd2.core.manifest import Task
 from mpd2.core.text import count, decimal
 from mpd2.evaluation.clinical.gain import READERS, RECALIBRATION
 from mpd2.evaluation.clinical.per_thousand import SCREENED
 from mpd2.present.charts.kit.drawing import drawn_once
 from mpd2.present.charts.kit.style import AI, OTHER, READER, AltairChart, heading
 
-OUTCOMES = {"alarm": "false alarms", "missed": "glaucomas missed"}
 STEPS = {RECALIBRATION: ("by recalibrating the AI", AI), READERS: ("by asking readers", READER)}
 ROW, AROUND = 60, 95  # pixels of an outcome's two bars, and of title, legend and axis
 ROOM = 0.22  # of the widest bar, for the words behind it
 
 
+def outcomes(task: Task) -> dict[str, str]:
+    """The errors there may be fewer of."""
+    return {"alarm": "false alarms", "missed": f"{task.positives} missed"}
+
+
 @drawn_once
-def split(rows: pd.DataFrame) -> AltairChart:
+def split(rows: pd.DataFrame, task: Task) -> AltairChart:
     """How many fewer false alarms and misses each step leaves among a thousand people; to the left there are more.
 
     `rows`: as of `evaluation.clinical.gain`.
     """
-    shown = in_people(rows)
+    shown, named = in_people(rows, task), list(outcomes(task).values())
     ends = [*shown["low"], *shown["high"], 0.0]
     room = ROOM * (max(ends) - min(ends) or 1.0)
     names, colours = [name for name, _ in STEPS.values()], [mark.colour for _, mark in STEPS.values()]
     base = alt.Chart(shown).encode(
-        y=alt.Y("outcome:N", sort=list(OUTCOMES.values()), title=None),
+        y=alt.Y("outcome:N", sort=named, title=None),
         yOffset=alt.YOffset("step:N", sort=names),
         tooltip=[
             alt.Tooltip("outcome:N", title="of them"),
@@ -40,7 +45,7 @@ def split(rows: pd.DataFrame) -> AltairChart:
     )
     across = alt.X(
         "fewer:Q",
-        title=f"fewer of {count(SCREENED)} people screened",
+        title=f"fewer of {count(SCREENED)} {task.people} screened",
         scale=alt.Scale(domain=[min(min(ends) - room / 4, 0), max(max(ends), 0) + room], nice=False),
     )
     colour = alt.Color(
@@ -56,14 +61,15 @@ def split(rows: pd.DataFrame) -> AltairChart:
         alt.Chart(pd.DataFrame({"at": [0.0]})).mark_rule(color=OTHER.colour).encode(x="at:Q"),
     )
     title = heading("Where the gain over the AI alone comes from")
-    return alt.layer(*layers).properties(title=title, height=ROW * len(OUTCOMES) + AROUND)
+    return alt.layer(*layers).properties(title=title, height=ROW * len(named) + AROUND)
 
 
-def in_people(rows: pd.DataFrame) -> pd.DataFrame:
+def in_people(rows: pd.DataFrame, task: Task) -> pd.DataFrame:
     """Both steps of both outcomes in people: outcome, step, fewer, low, high, words, words_at."""
-    kept = rows[rows["quantity"].isin(OUTCOMES) & rows["step"].isin(STEPS)]
+    named = outcomes(task)
+    kept = rows[rows["quantity"].isin(named) & rows["step"].isin(STEPS)]
     fewer = pd.DataFrame({
-        "outcome": kept["quantity"].map(OUTCOMES),
+        "outcome": kept["quantity"].map(named),
         "step": kept["step"].map({step: name for step, (name, _) in STEPS.items()}),
         "fewer": -kept["change"],
         "low": -kept["high"],

@@ -49,7 +49,7 @@ def gaps(rows: pd.DataFrame) -> AltairChart:
 
 def _named(rows: pd.DataFrame) -> pd.DataFrame:
     """With how many cases the metric is about in the group's name, and the colour and shape of the run."""
-    healthy = rows["n"] - rows["positives"]
-    about = rows["n"].where(rows["metric"] != "Sens", rows["positives"]).where(rows["metric"] != "Spec", healthy)
+    negatives = rows["n"] - rows["positives"]
+    about = rows["n"].where(rows["metric"] != "Sens", rows["positives"]).where(rows["metric"] != "Spec", negatives)
     names = [f"{capital(group)} (n = {n})" for group, n in zip(rows["group"], about, strict=True)]
     return rows.assign(title=names, n=about, colour=ROUTER.colour, shape=ROUTER.shape)

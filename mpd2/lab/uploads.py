@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import io
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from mpd2.core.arrays import Bools
 from mpd2.core.cohort import UNKNOWN, Cohort
@@ -22,6 +20,7 @@ from mpd2.core.text import GAP, NOTHING, decimal, interval, percent, percent_int
 from mpd2.evaluation import tables
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import RESAMPLES, resample_weights, wilson
+from mpd2.lab.imports.formats import parquet
 from mpd2.methods.registry import continuations_of, policy_of
 from mpd2.planning.worklist import decisions_frame
 
@@ -140,13 +139,17 @@ def example_table(path: Path, cases: int = 20) -> str:
 
 
 def _refuse_bombs(data: bytes) -> None:
-    """A small Parquet file can hold a huge table; its own description says so before it is unpacked."""
+    """A small Parquet file can hold a huge table, by what it says of itself or by one long text in every row."""
     try:
-        about = pq.read_metadata(io.BytesIO(data))
+        rows, unpacked = parquet.declared(data)
+        _refuse_many(rows)
+        _refuse_large(unpacked)
+        _refuse_large(parquet.text_bytes(parquet.read_compactly(data)))
     except (pa.ArrowException, OSError, ValueError):
         return  # no Parquet at all: reading it says what is wrong
-    _refuse_many(about.num_rows)
-    unpacked = sum(about.row_group(position).total_byte_size for position in range(about.num_row_groups))
+
+
+def _refuse_large(unpacked: int) -> None:
     if unpacked > MAX_UNPACKED:
         raise UserError(f"found {unpacked / 2**20:.0f} MB when unpacked, expected at most {MAX_UNPACKED // 2**20}")
 

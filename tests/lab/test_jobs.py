@@ -10,11 +10,11 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from time import monotonic, sleep
 
 import numpy as np
 import pytest
 from disk import full_disk, names
+from finished_jobs import PATIENCE, ended, wait_until
 from small_table import small_table
 
 from mpd2.core.cohort import Cohort
@@ -30,7 +30,6 @@ from mpd2.lab.tuning.study import load_study
 from mpd2.training.config import PAPER
 from mpd2.training.population import fit_routers
 
-PATIENCE = 120  # seconds, on a busy machine
 QUICK = PAPER.but(
     network__width=6, training__epochs=4, training__warm_up=1, training__batch_size=16, training__learning_rate=0.01
 )
@@ -67,24 +66,6 @@ def order(cohort, table) -> Callable[..., Order]:
         return made.model_copy(update=more)
 
     return make
-
-
-def wait_until(holds: Callable[[], bool]) -> None:
-    end = monotonic() + PATIENCE
-    while not holds():
-        assert monotonic() < end, "waited in vain"
-        sleep(0.02)
-
-
-def ended(job: Job, place: Workshop) -> Status:
-    """How a job ends, with somebody tending the queue meanwhile."""
-
-    def over() -> bool:
-        queue.maintain(place)
-        return job.status.state in ("done", "failed", "cancelled") and not job.is_held()
-
-    wait_until(over)
-    return job.status
 
 
 def assert_same_weights(job: Job, place: Workshop, cohort: Cohort) -> None:

@@ -23,7 +23,7 @@ from mpd2.methods.registry import policy_of
 from mpd2.planning.worklist import decisions_frame
 from mpd2.training.population import CHUNK
 
-MANIFEST = load_manifest(DATA / "glaucoma.toml")
+MANIFEST = load_manifest(DATA / "manifest.toml")
 
 
 @pytest.fixture(scope="module")

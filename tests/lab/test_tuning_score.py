@@ -96,5 +96,5 @@ def test_a_decision_that_is_always_right_has_all_the_area(small_cohort):
 
 def test_val_cases_all_of_one_kind_are_refused(small_cohort):
     healthy = small_cohort.rows(small_cohort.truth == 0)
-    with pytest.raises(UserError, match="the val cases all have the same truth; expected some with glaucoma"):
+    with pytest.raises(UserError, match="the val cases all have the same truth; expected positive and negative ones"):
         scale_of(healthy, healthy.manifest.default_costs(), 0.7)

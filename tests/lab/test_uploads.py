@@ -140,6 +140,14 @@ def test_a_small_parquet_file_that_unpacks_to_a_huge_table_is_refused(
         uploads.read_own(data, "a.parquet", benchmark.manifest)
 
 
+def test_one_long_text_that_stands_in_every_row_is_refused(benchmark: Cohort, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(uploads, "MAX_UNPACKED", 2**20)
+    data = parquet(pd.DataFrame({"case_id": ["0" * 2**16] * 100}))  # written once, with a reference in each row
+    assert len(data) < 2**18
+    with pytest.raises(UserError, match="found 6 MB when unpacked"):
+        uploads.read_own(data, "a.parquet", benchmark.manifest)
+
+
 def test_hostile_cells_are_quoted_as_text_and_cut_short(benchmark: Cohort) -> None:
     rows = uploads.example_table(TABLE).splitlines()[:3]
     cells = rows[1].split(",")

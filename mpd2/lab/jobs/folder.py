@@ -1,7 +1,7 @@
 """A job as a folder: what was asked for, how far it is and what it left behind.
 
-The workshop is the pair of folders that jobs and people's own runs are kept in: `build/jobs` and `runs` in the project,
-or two folders in the one that the variable MPD2_WORKSHOP names.
+The workshop is the folders that jobs, people's own runs and their workspaces are kept in: `build/jobs`, `runs` and
+`build/workspaces` in the project, or three folders in the one that the variable MPD2_WORKSHOP names.
 
 Whoever works on a job holds its lock, and the lock ends with the process, however that ends. Only the holder writes
 the status, so it has one writer at a time and a job that is `running` without a holder has lost its worker.
@@ -25,10 +25,12 @@ from mpd2.core.cache import cached, depends_on
 from mpd2.core.errors import UserError, invalid_entries
 from mpd2.core.files import ROOT, replacing
 from mpd2.core.manifest import Record
+from mpd2.core.workspace import NAME
+from mpd2.study.build import BuildSize
 from mpd2.training.config import Config
 
 PLACE = "MPD2_WORKSHOP"
-"""Names a folder for jobs and own runs in place of the usual ones."""
+"""Names a folder for jobs, own runs and own workspaces in place of the usual ones."""
 
 ORDER, STATUS, HISTORY, CHECKPOINT, LOG, LOCK = (
     "job.json", "status.json", "history.jsonl", "checkpoint.safetensors", "log.txt", "lock",
@@ -38,7 +40,7 @@ TAIL = 8  # lines of a log that tell why a worker died
 MOST = 10**9  # of anything that is counted
 
 State = Literal["queued", "running", "done", "failed", "cancelled"]
-Kind = Literal["train", "grid", "tune"]
+Kind = Literal["train", "grid", "tune", "build"]
 ENDED = ("done", "failed", "cancelled")
 Entry = TypeVar("Entry", bound=Record)
 
@@ -55,6 +57,11 @@ class Workshop:
         """The file in which studies of tuning are kept, the same as on the command line."""
         return str(self.runs / "tuning.db")
 
+    @property
+    def workspaces(self) -> Path:
+        """Where people's own workspaces are kept, beside the jobs."""
+        return self.jobs.parent / "workspaces"
+
     @classmethod
     def here(cls) -> Workshop:
         """The usual place, or the one the environment names."""
@@ -70,14 +77,22 @@ class Search(Record):
     seeds: int = Field(1, ge=1, le=MOST, description="routers of a trial")
 
 
+class Building(Record):
+    """The workspace whose study is to be made, and how large."""
+
+    workspace: str = Field(pattern=NAME.pattern)
+    size: BuildSize = BuildSize()
+
+
 class Order(Record):
     """What was asked for; never changed afterwards."""
 
     kind: Kind
     title: str = Field(min_length=1, max_length=LONGEST)
-    configs: tuple[Config, ...] = Field(min_length=1)
+    configs: tuple[Config, ...] = ()  # at least one, but for a build, whose methods have their own
     conditions: tuple[str, ...] = ()  # of a grid: which cell each router belongs to
     search: Search | None = None  # of a tuning, whose only configuration holds all that is not searched
+    building: Building | None = None  # of a build
     cost_false_negative: float = Field(ge=0)
     cost_false_positive: float = Field(ge=0)
     device: str = "auto"
@@ -92,21 +107,25 @@ class Order(Record):
     def _has_a_condition_for_each(self) -> Self:
         if self.conditions and len(self.conditions) != len(self.configs):
             raise ValueError(f"conditions: found {len(self.conditions)}, expected one for each configuration, or none")
+        if (self.kind == "build") != (self.building is not None) or (self.building is None and not self.configs):
+            raise ValueError("expected a workspace for a build, and at least one configuration for anything else")
         return self
 
     @property
     def steps(self) -> int:
-        """How many steps it has: passes of the longest training, or trials."""
+        """How many steps it has: passes of the longest training, or trials; of a build its status knows, once begun."""
         if self.search is not None:
             return self.search.trials
-        return max(config.training.epochs for config in self.configs)
+        return max((config.training.epochs for config in self.configs), default=0)
 
 
 class Status(Record):
     """How far a job is."""
 
     state: State = "queued"
-    epoch: int = Field(0, ge=0, le=MOST)  # of a tuning: trials that have ended
+    epoch: int = Field(0, ge=0, le=MOST)  # of a tuning: trials that have ended; of a build: steps
+    steps: int = Field(0, ge=0, le=MOST)  # of a build: how many there are
+    stage: str = ""  # of a build: which it is at
     training: int = Field(0, ge=0, le=MOST)  # routers that have not finished yet
     seconds: float = Field(0.0, ge=0)  # spent in epochs, but for the first of each attempt
     seconds_left: float | None = Field(None, ge=0)

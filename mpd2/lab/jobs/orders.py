@@ -12,7 +12,10 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Record
-from mpd2.lab.jobs.folder import LONGEST, Job, Kind, Order, Search
+from mpd2.core.workspace import Workspace
+from mpd2.lab.jobs.folder import LONGEST, Building, Job, Kind, Order, Search
+from mpd2.study.build import BuildSize, study_in
+from mpd2.study.build import estimated_seconds as seconds_to_build
 from mpd2.training.config import Config
 from mpd2.training.devices import pick_device
 
@@ -22,6 +25,7 @@ MOST_TRIALS = 400
 MOST_WORK = 24_000  # models times epochs: about twenty minutes on one core
 START, STEP, UNIT = 2.5, 0.009, 0.0004  # seconds before the first epoch; of a model's epoch, and more by unit of width
 
+LEAST_TO_BUILD, PATIENCE = 3600, 5  # seconds a build may take, or so many times as long as expected
 TELLING = 300  # models times epochs that tell how fast a machine is
 
 OFF: Mapping[str, tuple[str, Any, str]] = {
@@ -89,6 +93,25 @@ def tuning(wish: Wish, search: Search, table: Path, cohort: Cohort) -> Order:
                         f"expected at most {MOST_WORK:,}")  # fmt: skip
     order = _order("tune", wish.title or f"Tuning {search.study}"[:LONGEST], {"": (wish.config,)}, wish, table, cohort)
     return order.model_copy(update={"search": search})
+
+
+def building(workspace: Workspace, size: BuildSize | None = None, cohort: Cohort | None = None) -> Order:
+    """An order for the study of a workspace; a shipped one is made with the product."""
+    if workspace.shipped:
+        raise UserError(f"{workspace.name}: is shipped with MPD² Studio and stays as it is; make a copy to build")
+    cohort, size = cohort or workspace.cohort(), size or BuildSize()
+    expected = sum(seconds_to_build(study_in(workspace.folder, cohort, size), size.until).values())
+    costs = cohort.manifest.default_costs()
+    return Order(
+        kind="build",
+        title=f"Build {workspace.name}"[:LONGEST],
+        building=Building(workspace=workspace.name, size=size),
+        cost_false_negative=costs.false_negative,
+        cost_false_positive=costs.false_positive,
+        table=workspace.table.absolute(),
+        fingerprint=cohort.fingerprint,
+        most_seconds=int(max(LEAST_TO_BUILD, PATIENCE * expected)),
+    )
 
 
 def cell_name(gsdp: bool, rank: bool, target: float | None) -> str:

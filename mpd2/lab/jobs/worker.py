@@ -18,11 +18,12 @@ from types import FrameType
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
-from mpd2.core.errors import Cancelled, UserError
-from mpd2.core.files import ROOT
+from mpd2.core.errors import Cancelled, Interrupted, UserError
+from mpd2.core.files import FIRST_WORKSPACE, ROOT
 from mpd2.core.runs import Run
 from mpd2.core.table_file import load_cohort
 from mpd2.evaluation.reports import publish_run
+from mpd2.lab.jobs.building import building
 from mpd2.lab.jobs.folder import CHECKPOINT, HISTORY, LOG, Job, Order, Status, Workshop
 from mpd2.lab.jobs.history import appending
 from mpd2.lab.jobs.search import search
@@ -39,7 +40,7 @@ KEEP_EVERY = 5  # epochs between two checkpoints
 MEMORY = 0.7  # how much the pace of earlier epochs counts
 FAILED, CANCELLED = 1, 2  # exit codes
 
-TABLE = ROOT / "data" / "glaucoma.csv"
+TABLE = ROOT / "data" / FIRST_WORKSPACE / f"{FIRST_WORKSPACE}.csv"
 
 
 def main(desk: socket.socket) -> int:
@@ -63,7 +64,7 @@ def work(job: Job, place: Workshop) -> int:
     order = job.order
     try:
         with _limited(order.most_seconds):
-            warnings = search(job, order, place, _cohort(order.table)) if order.search else _make_run(job, order, place)
+            warnings = _done(job, order, place)
     except Cancelled:
         return CANCELLED
     except Exception as error:
@@ -73,6 +74,13 @@ def work(job: Job, place: Workshop) -> int:
         return FAILED
     _finish(job, job.status.model_copy(update={"state": "done", "training": 0, "warnings": warnings}))
     return 0
+
+
+def _done(job: Job, order: Order, place: Workshop) -> tuple[str, ...]:
+    """Do what was asked for; what else there is to say of it."""
+    if order.building:
+        return building(job, order, _cohort(order.table))
+    return search(job, order, place, _cohort(order.table)) if order.search else _make_run(job, order, place)
 
 
 def _make_run(job: Job, order: Order, place: Workshop) -> tuple[str, ...]:
@@ -152,7 +160,7 @@ def _limited(seconds: int) -> Iterator[None]:
     """A limit on the time a block may take, also where it hangs."""
 
     def stop(number: int, frame: FrameType | None) -> None:
-        raise UserError(f"took longer than the {seconds} s a job may take; ask for fewer models or epochs")
+        raise Interrupted(f"took longer than the {seconds} s a job may take; ask for fewer models, epochs or methods")
 
     signal.signal(signal.SIGALRM, stop)
     signal.alarm(seconds)

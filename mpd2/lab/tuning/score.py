@@ -6,7 +6,7 @@ router scores differently from trial to trial. Here g_k is the share of the way 
 and both are known from the val cases before the first trial: keeping every case with the AI is the reference for what
 is decided, a random reader for every case for fees, and deferring everything for the budget.
 
-AUPRC is that of the final decision: cases that end as glaucoma rank above those that do not, whoever decided, and among
+AUPRC is that of the final decision: cases that end as positive rank above those that do not, whoever decided, and among
 themselves by the AI's probability. The curve thus runs through the precision and recall of what is decided, and is the
 AI's own where nobody is asked; a mixture over the words of readers who would not be asked is nobody's decision. Fees
 are those of the decisions made, the excess is that of the soft policy, which is what the budget holds.
@@ -59,7 +59,7 @@ class Scale:
 def scale_of(val: Cohort, costs: Costs, target: float | None) -> Scale:
     """The scale for the cases of val and a deferral budget."""
     if len(np.unique(val.truth)) < 2:
-        raise UserError("tuning: the val cases all have the same truth; expected some with glaucoma and some without")
+        raise UserError("tuning: the val cases all have the same truth; expected positive and negative ones")
     alone = Decisions(np.full((1, len(val), 1), NOBODY), val.ai_label[None])
     ai = evaluate(val, alone, costs).iloc[0]
     fees = np.where(val.available, costs.fees_for(val), 0.0).sum(-1) / np.maximum(val.available.sum(-1), 1)

@@ -1,0 +1,1 @@
+"""Anybody's table as a workspace: read, matched, described, checked, split; nothing is written here."""

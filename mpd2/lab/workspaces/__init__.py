@@ -1,0 +1,1 @@
+"""Workspaces as folders that people make, give to others, add to and remove."""

@@ -1,0 +1,111 @@
+"""A workspace removed with everything that was made from it."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+from mpd2.core.errors import UserError
+from mpd2.core.files import remove_drafts
+from mpd2.core.workspace import Workspace
+from mpd2.lab.jobs import own_runs, queue
+from mpd2.lab.jobs.folder import ENDED, Job, Workshop, all_jobs
+from mpd2.lab.workspaces.earlier import fingerprints
+from mpd2.lab.workspaces.shelf import changing, find_own, workspaces
+
+
+@dataclass(frozen=True)
+class Leavings:
+    """What was made from a workspace and lies outside its folder."""
+
+    jobs: tuple[str, ...]
+    runs: tuple[str, ...]
+    studies: tuple[str, ...]  # of tuning
+    shared: tuple[str, ...] = ()  # other workspaces with the same table, whose runs these are too
+
+    def in_words(self) -> str:
+        """What goes with the workspace, or stays."""
+        counts = [(len(self.runs), "own run"), (len(self.jobs), "job"), (len(self.studies), "tuning study")]
+        many = {"tuning study": "tuning studies"}
+        gone = [f"{n} {word if n == 1 else many.get(word, word + 's')}" for n, word in counts if n]
+        also = f" and {', '.join(gone)} made from it" if gone else ""
+        if self.shared:
+            also += f"; own runs and studies of the same table stay, for {', '.join(self.shared)} has it too"
+        return f"its table, manifest, runs, tables and map{also}"
+
+
+def leavings(workspace: Workspace, place: Workshop) -> Leavings:
+    """What `remove` would remove besides the folder."""
+    own = fingerprints(workspace)
+    others = {each.name: fingerprints(each) for each in workspaces(place) if each.name != workspace.name}
+    shared = tuple(name for name, theirs in others.items() if own & theirs)
+    alone = own.difference(*others.values())
+    return Leavings(
+        jobs=tuple(job.name for job in all_jobs(place) if _is_its(job, workspace, alone)),
+        runs=tuple(run.name for run in own_runs.own_runs(place) if run.fingerprint in alone),
+        studies=tuple(_studies(alone, place)),
+        shared=shared,
+    )
+
+
+def remove(name: str, place: Workshop) -> Leavings:
+    """Remove a workspace of somebody's own: its jobs are stopped, and nothing made from it is left.
+
+    Interrupted, the workspace is still there and can be removed again.
+    """
+    workspace = find_own(name, place)
+    with changing(workspace):
+        gone = leavings(workspace, place)
+        for job in all_jobs(place):
+            if job.name in gone.jobs:
+                if job.status.state not in ENDED:
+                    queue.cancel(job, place)
+                queue.forget(job, place)
+        for run in gone.runs:
+            if (place.runs / run).exists():  # a job that is stopped takes its run along
+                own_runs.delete(run, place)
+        if gone.studies:
+            _delete_studies(gone.studies, place)
+        _delete_folder(workspace.folder)
+    remove_drafts(workspace.folder)
+    return gone
+
+
+def _is_its(job: Job, workspace: Workspace, prints: set[str]) -> bool:
+    """Whether a job works on this workspace's table."""
+    return job.order.fingerprint in prints or workspace.folder.resolve() in job.order.table.resolve().parents
+
+
+def _studies(prints: set[str], place: Workshop) -> list[str]:
+    """The studies of tuning that search on a table of these fingerprints."""
+    if not prints or not Path(place.studies).is_file():
+        return []
+    import optuna  # only who has tuned waits for it
+
+    from mpd2.lab.tuning.storage import connected
+    from mpd2.lab.tuning.study import PLAN
+
+    with connected(place.studies) as storage:
+        found = optuna.get_all_study_summaries(storage)
+    return [each.study_name for each in found if each.user_attrs.get(PLAN, {}).get("fingerprint") in prints]
+
+
+def _delete_studies(names: tuple[str, ...], place: Workshop) -> None:
+    from mpd2.lab.tuning.storage import connected
+    from mpd2.lab.tuning.study import delete_study
+
+    with connected(place.studies) as storage:
+        for name in names:
+            delete_study(storage, name)
+
+
+def _delete_folder(folder: Path) -> None:
+    """Nobody sees half of it meanwhile."""
+    away = folder.with_name(f".{folder.name}.removed")
+    shutil.rmtree(away, ignore_errors=True)
+    try:
+        folder.rename(away)
+        shutil.rmtree(away)
+    except OSError as error:
+        raise UserError(f"{folder}: could not be removed: {error.strerror}; try again") from error

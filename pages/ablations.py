@@ -3,5 +3,4 @@
 from mpd2.studio.ablations import view
 from mpd2.studio.shell import frame
 
-frame.open_page("ablations")
-view.draw()
+view.draw(frame.open_page("ablations"))

@@ -7,12 +7,14 @@ import gc
 import inspect
 import logging
 from collections.abc import Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, contextmanager, suppress
 from importlib import import_module
 from pkgutil import walk_packages
 from types import ModuleType
 
 from mpd2 import studio
+from mpd2.core.errors import UserError
+from mpd2.core.workspace import shipped_workspaces
 from mpd2.evaluation.clinical.per_thousand import AS_COUNTED
 from mpd2.lab.jobs.maintenance import beside
 from mpd2.planning.worklist import ORDERS, ordered
@@ -26,7 +28,7 @@ from mpd2.studio.overview import store as overview_store
 from mpd2.studio.overview.answer import MAIN
 from mpd2.studio.readers import store as reader_store
 from mpd2.studio.robustness import store as robustness_store
-from mpd2.studio.shell import store
+from mpd2.studio.shell import results, store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.claims import AI
 
@@ -53,9 +55,12 @@ def warm_up() -> None:
 
 
 def warm_pages() -> None:
-    """Work out the default view of every other page."""
+    """Work out the default view of every other page, and the first one of every other workspace that is shipped."""
     with _nobody_watching():
         _default_views(Scenario())
+        for other in shipped_workspaces():
+            with suppress(UserError):  # what is wrong with it is said on its pages
+                _landing_page(Scenario(store.default_run(other.name), workspace=other.name))
     _set_aside()
 
 
@@ -71,30 +76,30 @@ async def _later() -> None:
 
 def _default_views(about: Scenario) -> None:
     _rates(about)
-    store.embedding()
-    store.risk(about, "reliability", store.STUDY_STRATA)
+    results.embedding(about.workspace)
+    results.risk(about, "reliability", results.STUDY_STRATA)
     reader_store.quality(about)
-    store.terms()
-    robustness_store.on_other_splits(robustness_store.judged_floor(about))
+    results.terms(about.workspace)
+    robustness_store.on_other_splits(about.workspace, robustness_store.judged_floor(about))
     first = ordered(case_store.listing(about), next(iter(ORDERS)))["case_id"].iloc[0]
     case_store.facts(about, first)
     for explained in (case_store.reasons, case_store.flips, case_store.stand_ins, case_store.similar):
         explained(about, first)
-    usual = state.usual()
+    usual = state.usual(about)
     budget_store.measure(about, usual)
     budget_store.sweep_texts(about, usual)
     budget_store.backdrop(about, usual)
 
 
 def _landing_page(about: Scenario) -> None:
-    store.damage(about.run)
+    store.damage(about.workspace, about.run)
     overview_store.people(about, AS_COUNTED)
     overview_store.not_in_people(about)
     for name in (AI, about.run):
         overview_store.cells(name, about, AS_COUNTED)
     if overview_store.can_split(about):
-        gain.split(overview_store.gain(about, AS_COUNTED))
-    store.table(VIEW, about)
+        gain.split(overview_store.gain(about, AS_COUNTED), store.manifest(about.workspace).task)
+    results.table(VIEW, about)
     overview_store.paired(about, "TotalCost")
     overview_store.standing(VIEW, about)
     overview_store.never_available(about)
@@ -103,10 +108,10 @@ def _landing_page(about: Scenario) -> None:
 def _rates(about: Scenario) -> None:
     """The other half of the Overview."""
     for name in TABLES:
-        store.table(name, about)
-    store.answer(about)
+        results.table(name, about)
+    results.answer(about)
     budget_store.small_curves(about)
-    budget_store.day(about, state.usual())
+    budget_store.day(about, state.usual(about))
     overview.tradeoff(overview_store.plane(about, *MAIN), about.run)
 
 

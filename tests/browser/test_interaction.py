@@ -15,8 +15,8 @@ from mpd2.cli.bench.ui import PATIENCE, ROOT
 from mpd2.core.manifest import load_manifest
 from mpd2.lab.uploads import example_table
 
-TABLE = ROOT / "data" / "glaucoma.csv"
-COHORT = load_manifest(ROOT / "data" / "glaucoma.toml").cohorts[0].name
+TABLE = ROOT / "data" / "glaucoma" / "glaucoma.csv"
+COHORT = load_manifest(ROOT / "data" / "glaucoma" / "manifest.toml").cohorts[0].name
 VAL = "readers?split=val"
 
 
@@ -81,7 +81,7 @@ def test_the_numbers_of_a_table_can_be_downloaded_whole(visit):
         page.get_by_test_id("stDownloadButton").get_by_role("button", name="CSV").click()
     rows = pd.read_csv(download.value.path())
     page.close()
-    pd.testing.assert_frame_equal(rows, pd.read_csv(ROOT / "data" / "tables" / "overall.csv"))
+    pd.testing.assert_frame_equal(rows, pd.read_csv(ROOT / "data" / "glaucoma" / "tables" / "overall.csv"))
 
 
 def test_the_page_to_read_is_about_the_slice(about):
@@ -98,14 +98,14 @@ def test_the_slides_are_about_the_slice(about):
 
 
 def test_a_sound_table_is_tried_out(visit):
-    page = visit("your_data")
+    page = visit("your_data?own=trial")
     upload(page, example_table(TABLE))
     expect(page.get_by_text("Are they like the training cases?")).to_be_visible(timeout=60_000)
     settled(page).close()
 
 
 def test_a_broken_table_is_refused_with_the_place_of_every_fault(visit):
-    page = visit("your_data")
+    page = visit("your_data?own=trial")
     broken = pd.read_csv(StringIO(example_table(TABLE)), dtype=str)
     broken.loc[2, "vCDR"] = "http://x.test ![x](http://x.test)"
     upload(page, broken.to_csv(index=False))

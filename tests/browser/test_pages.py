@@ -14,7 +14,7 @@ from mpd2.studio.shell.registry import DEFAULT, PAGES
 
 THEME = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))["theme"]
 THERE = [entry for entry in reversed(PAGES) if entry.path.exists()]  # the page at "/" last: first links must be deep
-BANNER = banner(load_manifest(ROOT / "data" / "glaucoma.toml"))
+BANNER = banner(load_manifest(ROOT / "data" / "glaucoma" / "manifest.toml"))
 WIDTHS = (1600, 1280, 390)
 BEAMER = {"width": 1280, "height": 720}
 

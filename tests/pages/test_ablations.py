@@ -2,7 +2,8 @@
 
 import pytest
 
-from mpd2.studio.shell import store
+from mpd2.core.workspace import DEFAULT
+from mpd2.studio.shell import results
 from mpd2.study.claims import OF_THE_OBJECTIVE
 from mpd2.study.definition import ABLATIONS
 
@@ -14,7 +15,7 @@ def ablations(open_page):
 
 def test_each_study_says_of_its_claims_whether_they_hold_and_no_claim_is_left_out(ablations):
     assert not ablations.exception
-    verdicts = dict(zip((claim.statement for claim in OF_THE_OBJECTIVE), store.terms(), strict=True))
+    verdicts = dict(zip((claim.statement for claim in OF_THE_OBJECTIVE), results.terms(DEFAULT), strict=True))
     seen = set()
     for study in ABLATIONS:
         ablations.segmented_control(key="study").set_value(study).run()
@@ -55,4 +56,4 @@ def test_a_link_to_a_study_nobody_knows_opens_the_first(open_page):
     page = open_page("ablations", study="Nonsense")
     assert not page.exception
     assert page.session_state["study"] == "objective"
-    assert set(store.ablation("objective")["method"]) == set(ABLATIONS["objective"])
+    assert set(results.stored(DEFAULT, "objective")["method"]) == set(ABLATIONS["objective"])

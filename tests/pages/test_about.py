@@ -6,7 +6,9 @@ from urllib.parse import parse_qsl
 import pytest
 
 import mpd2
-from mpd2.present.documents.checklist_items import CHECKLISTS, DONE
+from mpd2.core.text import verbatim
+from mpd2.core.workspace import DEFAULT
+from mpd2.present.documents.checklist_items import CHECKLISTS, DONE, PUBLISHED, SINGLE
 from mpd2.studio.about import store as store_of_about
 from mpd2.studio.about.view import PARTS
 from mpd2.studio.shell import glossary, store
@@ -45,7 +47,7 @@ def test_the_picture_of_the_method_is_told_in_words_too(about):
 
 def test_every_word_of_the_glossary_is_there(part):
     shown = part("glossary").table[0].value["Meaning"].to_dict()
-    assert shown == glossary.glossary(store.cohort().manifest.default_costs())
+    assert shown == glossary.glossary(store.manifest(DEFAULT))
 
 
 @pytest.mark.parametrize("word", ["Sent", "Kept", "Asked", "Missed", "False alarm", "Reader"])
@@ -56,20 +58,20 @@ def test_the_words_of_the_clinic_have_one_meaning_each(part, word):
 
 
 def test_version_and_table_are_named(part):
-    assert f"MPD² Studio {mpd2.__version__} on table {store.cohort().fingerprint}" in written(part("numbers"))
+    assert f"MPD² Studio {mpd2.__version__} on table {store.cohort(DEFAULT).fingerprint}" in written(part("numbers"))
 
 
 def test_every_cohort_is_credited_and_its_readings_named(part):
     sources, card = written(part("sources")), written(part("card"))
-    for entry in store.cohort().manifest.cohorts:
-        assert entry.credit in sources
+    for entry in store.manifest(DEFAULT).cohorts:
+        assert verbatim(entry.credit) in sources
         assert f"{entry.name} {entry.readings}" in card
 
 
 def test_the_model_card_is_that_of_the_active_run(part):
     card = part("card", run="ai").table[0].value["Active run"]
     assert card["Run"] == "AI only"
-    assert f"by the {store.run('ai').rule} rule" in card["Chooses among"]
+    assert f"by the {store.run(DEFAULT, 'ai').rule} rule" in card["Chooses among"]
 
 
 @pytest.mark.parametrize("key", PARTS)
@@ -91,11 +93,11 @@ def test_every_number_of_the_paper_stands_beside_ours(part, table):
     page = part("reproduction", **{"paper-table": table})
     assert not page.exception
     shown = page.dataframe[0].value
-    rows = store_of_about.reproduction()
+    rows = store_of_about.reproduction(DEFAULT)
     rows = rows[rows["table"] == table]
     assert len(shown) == len(rows)
     assert shown["Ours less the paper's"].tolist() == rows["difference"].tolist()
-    assert str(len(store_of_about.reproduction())) in page.markdown[0].value
+    assert str(len(store_of_about.reproduction(DEFAULT))) in page.markdown[0].value
 
 
 def test_cells_are_chosen_by_their_reason_and_the_link_keeps_the_choice(part):
@@ -128,9 +130,9 @@ def test_a_checklist_is_filled_from_the_active_run_on_the_slice(part, key):
     page = part("checklists", checklist=key, run="ai", split="val")
     assert not page.exception
     shown = page.table[0].value
-    assert len(shown) == len(CHECKLISTS[key][1])
+    assert len(shown) == sum(item.only in ("", PUBLISHED, SINGLE) for item in CHECKLISTS[key][1])
     assert any("AI only" in answer for answer in shown["Answer"])
-    assert any(f"{(store.cohort().split == 'val').sum()} cases" in answer for answer in shown["Answer"])
+    assert any(f"{(store.cohort(DEFAULT).split == 'val').sum()} cases" in answer for answer in shown["Answer"])
 
 
 def test_links_of_a_checklist_keep_what_is_chosen_around_and_leave_this_pages_own_choices(part):

@@ -8,6 +8,7 @@ from scenarios import STUDIO_AS_FITTED
 
 from mpd2.core.costs import Costs
 from mpd2.core.text import percent
+from mpd2.core.workspace import DEFAULT
 from mpd2.evaluation.clinical.per_thousand import Programme
 from mpd2.planning.day import DaySetting
 from mpd2.present.words.budget import RECOUNTED, texts_of
@@ -127,7 +128,7 @@ def test_the_price_of_trusting_a_confident_ai_is_told_in_people(open_page):
     more = second["Readings"].value - first["Readings"].value
     assert more > 0
     [told] = [text.value for text in page.caption if "Never overruling" in text.value]
-    assert "Never overruling an AI that is at least 90\xa0% sure, unread, comes for 1,000 people screened to " in told
+    assert "Never overruling an AI that is at least 90\xa0% sure, unread, comes for 1,000 screened to " in told
     assert f" and +{more:.1f} readings (" in told
 
 
@@ -161,7 +162,7 @@ def test_the_default_leads_back_to_the_runs_own_decisions(budget):
 
 def test_the_optimum_is_chosen_on_val_whatever_is_shown(open_page):
     page = open_page("budget", live="false")
-    best = budget_store.optimum(STUDIO_AS_FITTED, state.usual())
+    best = budget_store.optimum(STUDIO_AS_FITTED, state.usual(Scenario()))
     assert (best.split, best.n) == ("val", 885)
     press(page, "Optimum")
     assert page.slider(key="budget_plain").value == pytest.approx(100 * best.budget)
@@ -175,9 +176,7 @@ def test_under_limits_the_weight_of_a_miss_is_chosen_anew_and_told(open_page):
     for share in (10.0, 40.0):
         page.slider(key="budget_plain").set_value(share).run()
         assert not page.exception
-        assert "To keep the AI's own sensitivity under these limits, decisions weigh a missed glaucoma as " in texts(
-            page
-        )
+        assert "To keep the AI's own sensitivity under these limits, decisions weigh a miss as " in texts(page)
         weights.append(here(page).weight)
     assert weights[0] != weights[1]
     press(page, "Reset")
@@ -200,7 +199,7 @@ def test_while_it_is_dragged_the_slider_says_that_the_floor_waits(open_page):
 
 
 def test_a_link_with_a_scenario_shows_it(open_page):
-    away, few = store.cohort().manifest.columns[:2]
+    away, few = store.manifest(DEFAULT).columns[:2]
     page = open_page(
         "budget", split="val", live="false", budget="0.3", away=away, at_most=f"{few}:2", missed="6", alarm="1.5"
     )
@@ -242,7 +241,7 @@ def test_a_kind_of_day_sets_the_limits_and_reset_lifts_them(budget):
     press(budget, "Screening camp")
     assert numbers(budget)["Share sent"] == "20.0\xa0%"
     press(budget, "Reset")
-    assert here(budget) == state.usual()
+    assert here(budget) == state.usual(Scenario())
 
 
 def test_a_soft_budget_starts_from_the_runs_own_probability(budget):
@@ -268,12 +267,12 @@ def test_other_costs_can_be_counted_by_and_routed_for(budget):
     budget.number_input(key="budget_fees").set_value(0.0).run()
     assert numbers(budget)["Expert cost"] == "0.000"
     budget.number_input(key="budget_fees").set_value(1.0).run()
-    assert here(budget).costs.fees == state.usual().costs.fees
+    assert here(budget).costs.fees == state.usual(Scenario()).costs.fees
 
 
 @pytest.mark.parametrize("run", ["studio", "mpd2-plus"])
 def test_another_currency_sends_the_same_cases_to_the_same_readers(run):
-    about, usual = Scenario(run, floor=None), state.usual()
+    about, usual = Scenario(run, floor=None), state.usual(Scenario())
     own = budget_store.day(about, usual)
     for unit in (1e-6, 0.01, 1000.0, 1e6):
         fees = tuple(unit * fee for fee in usual.costs.fees)
@@ -289,7 +288,7 @@ def test_a_setting_kept_stands_beside_the_next_one(budget):
     assert rows.loc["share sent", "difference"] < 0
     assert rows.loc["total cost", "low"] <= rows.loc["total cost", "difference"] <= rows.loc["total cost", "high"]
     press(budget, "Go back to A")
-    assert here(budget) == state.usual()
+    assert here(budget) == state.usual(Scenario())
 
 
 def test_two_settings_side_by_side_are_in_the_link(open_page, budget):
@@ -302,7 +301,7 @@ def test_two_settings_side_by_side_are_in_the_link(open_page, budget):
     assert shared["a"] == "budget=0.05"
     assert "budget" not in shared
     other = open_page("budget", **shared, total="10", day="300")
-    assert other.session_state[state.KEPT] == state.usual().with_budget(0.05)
+    assert other.session_state[state.KEPT] == state.usual(Scenario()).with_budget(0.05)
     rows, same = table(other, "second"), table(budget, "second")
     assert rows["first"].tolist() == same["first"].tolist()
     assert rows["second"].tolist() != same["second"].tolist()
@@ -325,8 +324,8 @@ def without_val(whole, cohort):
 
 
 def test_a_slice_without_cases_says_so(open_page, monkeypatch):
-    part = without_val(store.cohort(), "origa")
-    monkeypatch.setattr(store, "cohort", lambda: part)
+    part = without_val(store.cohort(DEFAULT), "origa")
+    monkeypatch.setattr(store, "cohort", lambda workspace: part)
     page = open_page("budget", split="val", cohorts=["origa"])
     assert not page.exception
     assert "no case is left" in page.warning[0].value
@@ -334,8 +333,8 @@ def test_a_slice_without_cases_says_so(open_page, monkeypatch):
 
 
 def test_without_val_cases_there_is_no_optimum_to_go_to(open_page, monkeypatch):
-    part = without_val(store.cohort(), "origa")
-    monkeypatch.setattr(store, "cohort", lambda: part)
+    part = without_val(store.cohort(DEFAULT), "origa")
+    monkeypatch.setattr(store, "cohort", lambda workspace: part)
     page = open_page("budget", live="false", cohorts=["origa"])
     assert not page.exception
     assert next(button for button in page.button if button.label == "Optimum").disabled
@@ -389,7 +388,7 @@ def day_of(page, about=TEST):
 
 def link_to(limit, **more):
     """Two readers away and everybody else limited."""
-    columns = store.cohort().manifest.columns
+    columns = store.manifest(DEFAULT).columns
     return {"away": ",".join(columns[:2]), "at_most": ",".join(f"{name}:{limit}" for name in columns[2:]), **more}
 
 
@@ -467,9 +466,9 @@ def test_helps_name_the_costs_in_force(open_page):
     page = open_page("budget", split="val", live="false", missed="8", alarm="0.5")
     page.toggle(key="per_1000").set_value(False).run()
     clinical = cards(page)["helps"][IN_COSTS.index("Clinical cost")]
-    assert "a missed glaucoma costs 8, a false alarm 0.5." in clinical
+    assert "a miss costs 8, a false alarm 0.5." in clinical
     columns = json.loads(under(page, "cohorts").dataframe[0].proto.columns)
-    assert "a missed glaucoma costs 8, a false alarm 0.5." in columns["ClinicalCost"]["help"]
+    assert "a miss costs 8, a false alarm 0.5." in columns["ClinicalCost"]["help"]
 
 
 def press(page, label):

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 import pytest
 from hostile import DAMAGED_DESCRIPTIONS, DAMAGED_FILES, DEEP, LONG, hostile_runs, own_copy
+from places import DATA
 from streamlit.testing.v1 import AppTest
 
 from mpd2.core.cache import CACHE
+from mpd2.core.workspace import DEFAULT, Workspace
 from mpd2.lab.jobs import orders, queue, worker_pool
 from mpd2.lab.jobs.folder import HISTORY, ORDER, PLACE, STATUS, Workshop, all_jobs, damaged_jobs
 from mpd2.studio.shell import store
@@ -49,9 +51,9 @@ def place(tmp_path_factory) -> Iterator[Workshop]:
 
 
 def order(title: str):
-    costs = store.cohort().manifest.default_costs()
+    costs = store.manifest(DEFAULT).default_costs()
     wish = orders.Wish(orders.Start("studio", "MPD² (studio)", STUDIO, costs), STUDIO, costs, title=title)
-    return orders.training(wish, 1, store.DATA / "glaucoma.csv", store.cohort())
+    return orders.training(wish, 1, DATA / "glaucoma.csv", store.cohort(DEFAULT))
 
 
 def texts(page: AppTest) -> str:
@@ -83,7 +85,7 @@ def test_where_the_default_run_is_damaged_the_reason_takes_the_place_of_the_page
     for name in ("studio", "ai"):
         own_copy(tmp_path / name, name)
     (tmp_path / "studio" / "weights.safetensors").unlink()
-    monkeypatch.setattr(store, "RUNS", tmp_path)
+    monkeypatch.setattr(Workspace, "runs", property(lambda _: tmp_path))
     CACHE.clear()
     page = open_page("about")
     assert not page.exception

@@ -4,6 +4,7 @@ import re
 
 import pytest
 
+from mpd2.core.workspace import DEFAULT
 from mpd2.studio.shell import store
 from mpd2.studio.shell.glossary import banner
 from mpd2.studio.shell.registry import PAGES
@@ -22,7 +23,7 @@ def test_a_page_says_what_it_is_about_and_names_no_slice_that_plays_no_part(open
 
 
 def test_the_banner_says_of_every_cohort_where_its_readings_come_from():
-    manifest = store.cohort().manifest
+    manifest = store.manifest(DEFAULT)
     assert banner(manifest) == (
         "Research software, not a medical device. Readers' answers: REFUGE semi-synthetic, Chákṣu real, ORIGA induced."
     )

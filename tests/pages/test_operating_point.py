@@ -47,14 +47,12 @@ def test_an_unknown_point_in_a_link_is_said_aloud(open_page):
 
 def test_a_floor_that_cannot_be_kept_is_said_with_by_how_much(open_page):
     page = open_page("risk", run="always-defer", point="own", floor="99")
-    assert "cannot be kept. At the safest point a miss weighs 609; on 126 val cases with glaucoma 99.0" in captions(
-        page
-    )
+    assert "cannot be kept. At the safest point a miss weighs 609; on 126 positive val cases 99.0" in captions(page)
 
 
 def test_a_promise_that_takes_more_cases_says_how_many(open_page):
     page = open_page("risk", run="mpd2-plus", point="own", floor="99.5", sure="true")
-    assert "that takes at least 460 val cases with glaucoma and there are 126" in captions(page)
+    assert "that takes at least 460 positive val cases and there are 126" in captions(page)
 
 
 @pytest.mark.parametrize("run", ["mpd2-plus", "studio", "recalibrated", "mao"])
@@ -62,19 +60,19 @@ def test_at_the_ais_sensitivity_no_more_glaucoma_is_missed_on_val(run):
     about = Scenario(run, split="val", floor=Floor())
     cases = store.cases(about)
     sick = cases.truth == 1
-    made = budget_store.day(about, usual()).decisions
+    made = budget_store.day(about, usual(about)).decisions
     assert (made.label[sick] == 1).mean() >= (cases.ai_label[sick] == 1).mean() - 0.01
-    as_fitted = budget_store.day(about.as_fitted(), usual()).decisions
+    as_fitted = budget_store.day(about.as_fitted(), usual(about)).decisions
     assert (made.label[sick] == 1).sum() > (as_fitted.label[sick] == 1).sum()
 
 
 def test_a_confident_ai_is_overruled_by_readers_alone_on_every_page():
     about = Scenario("mpd2-plus", floor=None, confident=0.9)
     cases = store.cases(about)
-    made = budget_store.day(about, usual()).decisions
+    made = budget_store.day(about, usual(about)).decisions
     sure = np.maximum(cases.ai_probability, 1 - cases.ai_probability) >= 0.9
     assert not (deciders(made, cases) == RULE)[sure].any()
-    assert (deciders(budget_store.day(about.as_fitted(), usual()).decisions, cases) == RULE)[sure].any()
+    assert (deciders(budget_store.day(about.as_fitted(), usual(about)).decisions, cases) == RULE)[sure].any()
 
 
 def test_the_default_is_what_a_scenario_has_by_default():

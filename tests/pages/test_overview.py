@@ -7,8 +7,10 @@ import re
 import pandas as pd
 import pyarrow as pa
 import pytest
+from strategies import TASK
 
 from mpd2.core.text import decimal, interval
+from mpd2.core.workspace import DEFAULT
 from mpd2.evaluation.clinical.per_thousand import Programme
 from mpd2.evaluation.curves import SCORES
 from mpd2.evaluation.metrics import METRICS
@@ -23,7 +25,7 @@ from mpd2.studio.budget import state
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.overview import store as reads
 from mpd2.studio.overview.tabs import RATES_FIRST
-from mpd2.studio.shell import store
+from mpd2.studio.shell import results, store
 from mpd2.studio.shell.scenario import Scenario
 
 CHEAPEST = Scenario("studio", floor=None)
@@ -87,11 +89,11 @@ def people(about, **programme):
 
 def test_it_opens_with_a_sentence_and_a_thousand_people_before_and_after(at_floor):
     assert not at_floor.exception
-    said = sentences(reads.people(POINT, Programme()), "mpd2-plus", Floor(), store.choice("mpd2-plus", POINT))
+    said = sentences(reads.people(POINT, Programme()), "mpd2-plus", TASK, Floor(), store.choice("mpd2-plus", POINT))
     assert at_floor.markdown[0].value == f"**{said.headline}**  \n:small[{said.rates} {said.verdict}]"
     assert said.headline.startswith(("At the AI's own sensitivity", "Set to keep the AI's own sensitivity"))
     cells = [reads.cells(name, POINT, Programme()) for name in ("ai", "mpd2-plus")]
-    assert pictures(at_floor) == [(icon_array(people), in_words(people)) for people in cells]
+    assert pictures(at_floor) == [(icon_array(people, TASK), in_words(people, TASK)) for people in cells]
     for people, shown in zip(cells, at_floor.markdown[1:3], strict=True):
         totals = people.groupby("outcome")["people"].sum()
         assert f"**{totals['missed']}** missed" in shown.value
@@ -174,7 +176,7 @@ def test_the_first_tab_says_at_what_methods_are_compared(open_page):
 def test_as_in_the_paper_is_at_the_papers_point_whatever_the_sidebar_says(open_page):
     page = open_page("overview", run="mpd2-plus", point="ai", units="rates", view="paper")
     assert not page.exception
-    stored = store.table("overall", Scenario("mpd2-plus", floor=None)).query("metric == 'TotalCost'")
+    stored = results.table("overall", Scenario("mpd2-plus", floor=None)).query("metric == 'TotalCost'")
     shown = table(page).assign(Method=table(page)["Method"].str.removesuffix(" †")).set_index("Method")["Total cost"]
     assert shown.to_dict() == pytest.approx(dict(zip(stored["title"], stored["value"], strict=True)))
     assert any("total cost from" in text.value for text in page.markdown)
@@ -215,7 +217,7 @@ def test_rates_are_five_numbers(overview):
 
 def test_every_number_and_both_ends_of_its_interval_are_those_of_the_table(overview):
     for metric, shown, small in zip(LABELS, overview.metric, small_prints(overview), strict=True):
-        rows = store.table("collapse" if metric == "Top1" else "overall", CHEAPEST)
+        rows = results.table("collapse" if metric == "Top1" else "overall", CHEAPEST)
         (row,) = rows[(rows["method"] == "studio") & (rows["metric"] == metric)].to_dict("records")
         assert row["low"] < row["value"] < row["high"]
         assert shown.value == METRICS[metric].shown(row["value"])
@@ -227,7 +229,7 @@ def test_every_number_and_both_ends_of_its_interval_are_those_of_the_table(overv
 def test_better_is_green_and_worse_is_red(open_page, run):
     page = open_page("overview", run=run, point="cheapest", units="rates")
     paired = (
-        store.table("paired", Scenario(run, floor=None))
+        results.table("paired", Scenario(run, floor=None))
         .query("reference == @run and method == 'ai'")
         .set_index("metric")
     )
@@ -243,7 +245,7 @@ def test_better_is_green_and_worse_is_red(open_page, run):
 
 
 def test_the_help_of_a_number_has_its_differences_with_both_ends(overview):
-    paired = store.table("paired", CHEAPEST).query("reference == 'studio' and metric == 'TotalCost'")
+    paired = results.table("paired", CHEAPEST).query("reference == 'studio' and metric == 'TotalCost'")
     for other in ("ai", "mpd2-plus"):
         (row,) = paired[paired["method"] == other].to_dict("records")
         ends = interval(-row["high"], -row["low"], signed=True)
@@ -267,7 +269,7 @@ def test_every_number_has_its_small_curve_over_the_share_sent(overview):
     drawn = [image.proto.imgs[0] for image in overview.get("image")]
     assert [image.alt for image in drawn] == [f"{metric.label} as more cases are sent" for metric in overview.metric]
     curves = budget_store.small_curves(CHEAPEST)
-    alone = store.table("overall", CHEAPEST).query("method == 'ai' and cohort == 'all' and metric == 'TotalCost'")
+    alone = results.table("overall", CHEAPEST).query("method == 'ai' and cohort == 'all' and metric == 'TotalCost'")
     assert curves["TotalCost"][0] == pytest.approx(alone["value"].item())
     assert curves["Defer"] == sorted(curves["Defer"])
 
@@ -275,10 +277,10 @@ def test_every_number_has_its_small_curve_over_the_share_sent(overview):
 def test_a_tie_is_what_the_paired_difference_to_the_best_does_not_tell_apart(overview):
     shown = overview.dataframe[0]
     cells = dict(zip(table(overview)["Method"], displayed(shown)["Total cost"], strict=True))
-    rows = store.table("overall", CHEAPEST).query("metric == 'TotalCost'").set_index("method")
+    rows = results.table("overall", CHEAPEST).query("metric == 'TotalCost'").set_index("method")
     titles = rows["title"].to_dict()
     assert cells[titles["mpd2-plus"]].endswith(BEST)
-    paired = store.table("paired", CHEAPEST).query("reference == 'mpd2-plus' and metric == 'TotalCost'")
+    paired = results.table("paired", CHEAPEST).query("reference == 'mpd2-plus' and metric == 'TotalCost'")
     tied = paired[(paired["low"] <= 0) & (paired["high"] >= 0)]["method"]
     marked = {name for name, title in titles.items() if cells.get(title, "").endswith(TIED)}
     assert marked == set(tied) - NOT_DEPLOYABLE
@@ -286,7 +288,7 @@ def test_a_tie_is_what_the_paired_difference_to_the_best_does_not_tell_apart(ove
 
 def test_ties_follow_the_pairs_and_not_the_interval_of_the_best(overview):
     """Verma one-vs-all, plain has an F1 inside the interval of the best; so have others that differ beyond chance."""
-    rows = store.table("overall", CHEAPEST).query("metric == 'F1'").set_index("method")
+    rows = results.table("overall", CHEAPEST).query("metric == 'F1'").set_index("method")
     best = rows.drop(index=list(NOT_DEPLOYABLE))["value"].idxmax()
     inside = rows[rows["value"].between(rows.at[best, "low"], rows.at[best, "high"])].index.drop(best)
     cells = dict(zip(table(overview)["Method"], displayed(overview.dataframe[0])["F1"], strict=True))
@@ -314,7 +316,7 @@ def test_runs_of_every_kind_can_be_looked_at(run, open_page):
 
 
 def test_every_method_has_its_distance_to_the_active_run(overview):
-    paired = store.table("paired", CHEAPEST).query("reference == 'studio' and metric == 'TotalCost'")
+    paired = results.table("paired", CHEAPEST).query("reference == 'studio' and metric == 'TotalCost'")
     shown = table(overview).assign(Method=table(overview)["Method"].str.removesuffix(" †"))
     shown = shown.set_index("Method")["Δ total"].dropna()
     assert shown.to_dict() == pytest.approx(dict(zip(paired["title"], paired["difference"], strict=True)))
@@ -338,7 +340,7 @@ def test_every_view_has_every_method(overview):
     for view in ("collapse", "retention", "cohorts"):
         overview.segmented_control(key="view").set_value(view).run()
         assert not overview.exception
-        assert len(table(overview)) == len(store.run_names())
+        assert len(table(overview)) == len(store.run_names(DEFAULT))
 
 
 def test_one_cohort_has_all_its_metrics(overview):
@@ -392,7 +394,7 @@ def test_only_the_chosen_tab_is_drawn(overview):
 
 
 def test_every_small_curve_is_that_of_its_number_with_the_dot_at_the_share_sent(overview):
-    curves, own = budget_store.small_curves(CHEAPEST), budget_store.day(CHEAPEST, state.usual()).share
+    curves, own = budget_store.small_curves(CHEAPEST), budget_store.day(CHEAPEST, state.usual(Scenario())).share
     assert own == pytest.approx(float(overview.metric[2].value.rstrip("\xa0%")) / 100, abs=0.005)
     pictures = [base64.b64decode(image.proto.imgs[0].url.split(",")[1]).decode() for image in overview.get("image")]
     assert pictures == [sparkline(curves[metric], own) for metric in LABELS]
@@ -416,7 +418,7 @@ def test_the_active_run_is_tinted_the_best_bold_and_what_cannot_be_deployed_grey
 
 def test_every_column_is_explained_by_its_own_metric(overview):
     columns = json.loads(overview.dataframe[0].proto.columns)
-    costs = store.cohort().manifest.default_costs()
+    costs = store.manifest(DEFAULT).default_costs()
     for metric in RATES_FIRST:
         assert columns[METRICS[metric].heading]["help"] == METRICS[metric].explained(costs)
 
@@ -425,7 +427,7 @@ def test_every_column_is_explained_by_its_own_metric(overview):
 def test_a_trade_off_is_drawn_of_the_cost_chosen(open_page, cost):
     page = open_page("overview", run="studio", point="cheapest", units="rates", view="tradeoff", cost=cost)
     for chart, score in zip(page.get("vega_lite_chart")[1:], SCORES, strict=True):
-        planes = store.table("tradeoff", CHEAPEST)
+        planes = results.table("tradeoff", CHEAPEST)
         rows = planes[(planes["score"] == score) & (planes["cost"] == cost)]
         assert dict(drawn(chart, "cost_value")) == dict(zip(rows["method"], rows["cost_value"], strict=True))
         assert dict(drawn(chart, "score_value")) == dict(zip(rows["method"], rows["score_value"], strict=True))
@@ -434,7 +436,7 @@ def test_a_trade_off_is_drawn_of_the_cost_chosen(open_page, cost):
 @pytest.mark.parametrize("metric", ["TotalCost", "Sens"])
 def test_differences_are_drawn_of_the_metric_chosen_against_the_active_run(open_page, metric):
     page = open_page("overview", run="paper", point="cheapest", units="rates", view="paired", paired=metric)
-    rows = store.table("paired", Scenario("paper", floor=None)).query("reference == 'paper' and metric == @metric")
+    rows = results.table("paired", Scenario("paper", floor=None)).query("reference == 'paper' and metric == @metric")
     chart = page.get("vega_lite_chart")[1]
     for shown, column in (("value", "difference"), ("low", "low"), ("high", "high")):
         assert dict(drawn(chart, shown)) == dict(zip(rows["method"], rows[column], strict=True))

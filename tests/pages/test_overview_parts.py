@@ -9,6 +9,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from mpd2.core.policy import NOBODY
+from mpd2.core.workspace import DEFAULT
 from mpd2.evaluation.clinical.subgroups import groups
 from mpd2.evaluation.metrics import evaluate
 from mpd2.planning.floors import Floor
@@ -60,12 +61,15 @@ def test_subgroups_are_counted_from_the_decisions_at_the_operating_point() -> No
     rows = {about: subgroups.table(about).set_index(["group", "metric"]) for about in (PLUS, careful)}
     for about, made in rows.items():
         cases, decisions = store.cases(about), store.outcome(about.run, about).decisions
-        small = next(each.rows for each in groups(cases, store.cohort().subset(split="train")) if each.kind == "vCDR")
+        small = next(each.rows for each in groups(cases, store.train(DEFAULT)) if each.kind == "vCDR")
         counted = evaluate(cases.rows(small), decisions.rows(small), cases.manifest.default_costs())
-        assert made.loc[("small cup", "Sens"), "value"] == pytest.approx(counted["Sens"].mean())
+        assert made.loc[("low vertical CDR", "Sens"), "value"] == pytest.approx(counted["Sens"].mean())
         asked = (decisions.consulted[:, small] != NOBODY).any(-1)
-        assert made.loc[("small cup", "Defer"), "value"] == pytest.approx(asked.mean())
-    assert rows[careful].loc[("large cup", "Sens"), "value"] > rows[PLUS].loc[("large cup", "Sens"), "value"]
+        assert made.loc[("low vertical CDR", "Defer"), "value"] == pytest.approx(asked.mean())
+    assert (
+        rows[careful].loc[("high vertical CDR", "Sens"), "value"]
+        > rows[PLUS].loc[("high vertical CDR", "Sens"), "value"]
+    )
 
 
 def test_calibration_shows_glaucoma_and_the_readers_of_a_run_that_models_them() -> None:
@@ -90,8 +94,8 @@ def test_a_run_without_a_model_of_readers_says_so() -> None:
 
 def test_what_is_calibrated_is_what_the_run_believes() -> None:
     cases = store.cases(PLUS)
-    believed = store.expectations("mpd2-plus", PLUS, cases).glaucoma
-    _, rows = calibration.glaucoma(PLUS)
+    believed = store.expectations("mpd2-plus", PLUS, cases).positive
+    _, rows = calibration.positive(PLUS)
     own = rows[rows["title"].str.contains("MPD²+", regex=False)].iloc[0]
     assert own["brier"] == pytest.approx(np.mean((believed - cases.truth) ** 2), abs=1e-5)
     assert own["apart"] == pytest.approx(np.mean(cases.truth - believed), abs=1e-4)

@@ -3,6 +3,7 @@
 import pytest
 
 from mpd2.core.policy import decided_cases
+from mpd2.core.workspace import DEFAULT
 from mpd2.studio.readers.texts import TOPICS
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
@@ -32,7 +33,7 @@ def test_every_reader_has_a_row_with_tier_and_fee(readers):
 
 
 def test_a_reader_is_scored_on_the_cases_they_have_read(readers):
-    cases = Scenario(split="val").slice(store.cohort())
+    cases = Scenario(split="val").slice(store.cohort(DEFAULT))
     place = [reader.name for reader in cases.manifest.readers].index("Chákṣu 5")
     read = cases.available[:, place]
     answers, truth = cases.decisions[read, place], cases.truth[read]

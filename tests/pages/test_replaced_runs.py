@@ -21,7 +21,12 @@ from mpd2.studio.shell.registry import PAGES
 
 NAME, FIRST, SECOND = "mine", "mao", "studio"
 LINK = {"run": f"own-{NAME}", "split": "val", "cohorts": "chaksu"}
-PARTS = {"retrain": {"lab": "runs"}, "about": {"part": "card"}, "robustness": {"robustness_topic": "promise"}}
+PARTS = {
+    "retrain": {"lab": "runs"},
+    "about": {"part": "card"},
+    "robustness": {"robustness_topic": "promise"},
+    "your_data": {"own": "trial"},
+}
 BY_CHANCE = r'(deferred_file_id|uuid): "\w+"|T_[0-9a-f]{5}'  # of downloads and of styled tables
 STUDY = {page.key for page in PAGES if page.about == "study"}
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+from strategies import TASK
+
+from mpd2.core.workspace import DEFAULT
 from mpd2.evaluation.clinical.per_thousand import AS_COUNTED, Programme, cells
 from mpd2.planning.day import DaySetting
 from mpd2.planning.floors import Floor
@@ -55,11 +58,11 @@ def test_before_budget_and_overview_are_visited_there_are_no_limits_and_no_price
     assert "Readings and work-ups" not in page
     for name in ("ai", "studio"):
         people = cells(store.cases(ABOUT), store.outcome(name, ABOUT).decisions, AS_COUNTED)
-        assert in_words(people) in page
+        assert in_words(people, TASK) in page
 
 
 def test_the_report_takes_along_the_plan_and_the_programme_of_the_visit():
-    setting = DaySetting(store.cohort().manifest.default_costs(), Limits(budget=0.1))
+    setting = DaySetting(store.manifest(DEFAULT).default_costs(), Limits(budget=0.1))
     told = Told(Programme(prevalence=0.05, price=20.0), "CHF", 12_000)
     page = report(**{state.PLAN: setting, programme.TOLD: told})
     assert "10\xa0% of cases sent." in page

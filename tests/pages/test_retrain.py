@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from places import DATA
 from streamlit.testing.v1 import AppTest
 
 from mpd2.core.cache import CACHE
 from mpd2.core.runs import load_run
+from mpd2.core.workspace import DEFAULT
 from mpd2.lab.jobs import orders, queue, worker, worker_pool
 from mpd2.lab.jobs.folder import PLACE, Job, Search, Status, Workshop, all_jobs
 from mpd2.studio.retrain import texts
@@ -31,7 +33,7 @@ def workshop(tmp_path_factory):
 
 
 def wish(title: str) -> orders.Wish:
-    costs = store.cohort().manifest.default_costs()
+    costs = store.manifest(DEFAULT).default_costs()
     return orders.Wish(orders.Start("studio", "MPD² (studio)", STUDIO, costs), TINY, costs, title=title)
 
 
@@ -45,12 +47,12 @@ def finished(order, place: Workshop) -> Job:
 
 @pytest.fixture(scope="module")
 def done(workshop) -> Job:
-    return finished(orders.training(wish("tiny"), 2, store.DATA / "glaucoma.csv", store.cohort()), workshop)
+    return finished(orders.training(wish("tiny"), 2, DATA / "glaucoma.csv", store.cohort(DEFAULT)), workshop)
 
 
 @pytest.fixture(scope="module")
 def grid(workshop) -> Job:
-    order = orders.grid(wish("tiny grid"), [0.3, None], 2, store.DATA / "glaucoma.csv", store.cohort())
+    order = orders.grid(wish("tiny grid"), [0.3, None], 2, DATA / "glaucoma.csv", store.cohort(DEFAULT))
     return finished(order, workshop)
 
 
@@ -72,15 +74,15 @@ def said(page: AppTest) -> str:
 def test_it_says_what_would_be_trained_and_how_long_that_takes(retrain):
     assert "10 models, up to 150 epochs, about" in said(retrain)
     assert "Changed: nothing" in said(retrain)
-    retrain.toggle(key="train:studio:objective__gsdp_weight:on").set_value(False).run()
-    retrain.number_input(key="train:studio:budget__target").set_value(0.4).run()
+    retrain.toggle(key="train:glaucoma:studio:objective__gsdp_weight:on").set_value(False).run()
+    retrain.number_input(key="train:glaucoma:studio:budget__target").set_value(0.4).run()
     assert "**MPD² (studio), without GSDP, budget 40 %**" in said(retrain)
     assert "Changed: GSDP weight: 0, Budget: 0.4" in said(retrain)
 
 
 def test_another_start_brings_its_own_values(retrain):
     retrain.selectbox(key="retrain_start").set_value("paper").run()
-    assert retrain.number_input(key="train:paper:network__width").value == 128
+    assert retrain.number_input(key="train:glaucoma:paper:network__width").value == 128
     assert "**MPD² (paper), again**" in said(retrain)
 
 
@@ -93,16 +95,16 @@ def test_another_start_brings_its_own_values(retrain):
     ],
 )
 def test_a_wrong_value_is_told_and_cannot_be_trained(retrain, kind, setting, value, message):
-    getattr(retrain, kind)(key=f"train:studio:{setting}").set_value(value).run()
+    getattr(retrain, kind)(key=f"train:glaucoma:studio:{setting}").set_value(value).run()
     assert not retrain.exception
     assert message in retrain.error[0].value
     assert retrain.button(key="retrain_go").disabled
-    assert retrain.number_input(key="train:studio:training__epochs").value == 150  # every field is still there
+    assert retrain.number_input(key="train:glaucoma:studio:training__epochs").value == 150  # every field is still there
 
 
 def test_more_than_the_server_can_bear_is_refused(open_page, workshop):
     page = open_page("retrain", lab="grid")
-    page.number_input(key="grid:studio:seeds").set_value(40).run()
+    page.number_input(key="grid:glaucoma:studio:seeds").set_value(40).run()
     assert "models: found 480, expected from 1 to 160" in page.error[0].value
 
 
@@ -119,8 +121,8 @@ def test_train_puts_a_job_into_the_queue_and_cancel_takes_it_out(retrain, worksh
 
 
 def test_the_order_is_what_stands_on_the_page_at_the_press(retrain, workshop):
-    retrain.number_input(key="train:studio:seeds").set_value(2)  # typed, and the page not yet drawn again
-    retrain.text_input(key="train:studio:name").set_value("as typed")
+    retrain.number_input(key="train:glaucoma:studio:seeds").set_value(2)  # typed, and the page not yet drawn again
+    retrain.text_input(key="train:glaucoma:studio:name").set_value("as typed")
     press(retrain, "Train")
     (job,) = [job for job in all_jobs(workshop) if job.status.state == "queued"]
     assert (job.order.title, len(job.order.configs)) == ("as typed", 2)
@@ -128,7 +130,7 @@ def test_the_order_is_what_stands_on_the_page_at_the_press(retrain, workshop):
 
 
 def test_a_job_that_died_leaves_its_reason_on_the_page(open_page, workshop):
-    order = orders.training(wish("unlucky"), 1, store.DATA / "glaucoma.csv", store.cohort())
+    order = orders.training(wish("unlucky"), 1, DATA / "glaucoma.csv", store.cohort(DEFAULT))
     job = queue.submit(order, workshop)
     job.write(Status(state="failed", reason="its process was ended by SIGKILL, 3 times"))
     page = open_page("retrain")
@@ -146,7 +148,7 @@ def test_a_finished_run_stands_beside_the_active_one_on_val(done, retrain):
     assert "decisions changed." in said(retrain)
     table = retrain.dataframe[0].value
     assert table["Method"].tolist() == ["tiny", "MPD² (studio)", "MPD² (paper)"]
-    report = load_run(store.run_folder(f"own-{done.name}"))
+    report = load_run(store.run_folder(DEFAULT, f"own-{done.name}"))
     assert report.members == 2
     retrain.segmented_control(key="judge:result").set_value("sidebar").run()
     assert "Measured on the **test** cases" in said(retrain)
@@ -183,7 +185,7 @@ def test_a_grid_is_shown_cell_by_cell_and_a_cell_can_be_kept(grid, retrain, work
     assert retrain.dataframe[1].value["Cell"].tolist() == cells
     retrain.selectbox(key="grid-cell").set_value(cells[3])
     retrain.button(key="grid-keep").click().run()
-    kept = next(run for run in store.own_runs() if run.title == f"tiny grid: {cells[3]}")
+    kept = next(run for run in store.own_runs(DEFAULT) if run.title == f"tiny grid: {cells[3]}")
     run = load_run(workshop.runs / kept.name)
     assert [settings["objective"]["gsdp_weight"] for settings in run.settings] == [0.0, 0.0]
     retrain.selectbox(key="retrain_start").set_value(store.own_key(kept)).run()
@@ -195,7 +197,7 @@ def test_a_study_is_shown_and_its_best_configuration_kept_as_a_preset(workshop, 
     assert not page.exception
     assert texts.NO_STUDY in said(page)
     search = Search(study="tiny", trials=3)
-    order = orders.tuning(wish("tiny search"), search, store.DATA / "glaucoma.csv", store.cohort())
+    order = orders.tuning(wish("tiny search"), search, DATA / "glaucoma.csv", store.cohort(DEFAULT))
     finished(order, workshop)
     page.run()
     assert not page.exception
@@ -212,8 +214,8 @@ def test_a_study_is_shown_and_its_best_configuration_kept_as_a_preset(workshop, 
 def test_a_study_can_be_deleted_but_not_while_a_job_works_on_it(workshop, open_page):
     for study in ("first", "second"):
         search = Search(study=study, trials=1)
-        finished(orders.tuning(wish(study), search, store.DATA / "glaucoma.csv", store.cohort()), workshop)
-    again = orders.tuning(wish("more"), Search(study="first", trials=9), store.DATA / "glaucoma.csv", store.cohort())
+        finished(orders.tuning(wish(study), search, DATA / "glaucoma.csv", store.cohort(DEFAULT)), workshop)
+    again = orders.tuning(wish("more"), Search(study="first", trials=9), DATA / "glaucoma.csv", store.cohort(DEFAULT))
     waiting = queue.submit(again, workshop)
     page = open_page("retrain", lab="tune")
     page.selectbox(key="tune_shown").set_value("first").run()
@@ -234,7 +236,7 @@ def test_a_study_can_be_deleted_but_not_while_a_job_works_on_it(workshop, open_p
 
 def test_the_best_configuration_is_trained_again_at_a_press(workshop, open_page):
     search = Search(study="tiny", trials=2)
-    order = orders.tuning(wish("tiny search"), search, store.DATA / "glaucoma.csv", store.cohort())
+    order = orders.tuning(wish("tiny search"), search, DATA / "glaucoma.csv", store.cohort(DEFAULT))
     finished(order, workshop)
     page = open_page("retrain", lab="tune")
     page.button(key="tune_train").click().run()
@@ -255,7 +257,7 @@ def test_a_search_is_put_into_the_queue(workshop, open_page):
 
 
 def test_a_deleted_run_that_was_active_gives_way_to_the_usual_one(workshop, open_page):
-    order = orders.training(wish("short-lived"), 1, store.DATA / "glaucoma.csv", store.cohort())
+    order = orders.training(wish("short-lived"), 1, DATA / "glaucoma.csv", store.cohort(DEFAULT))
     job = finished(order, workshop)
     page = open_page("retrain", run=f"own-{job.name}")
     assert page.session_state["run"] == f"own-{job.name}"

@@ -2,10 +2,11 @@
 
 import pandas as pd
 import pytest
+from places import DATA
 from scenarios import STUDIO_AS_FITTED
 
 from mpd2.evaluation.curves import risk_curves
-from mpd2.studio.shell import store
+from mpd2.studio.shell import results, store
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def test_the_figures_lead_to_their_cases_too(risk):
 
 def test_the_studys_own_slice_shows_the_stored_figures(open_page):
     page = open_page("risk", signal="structural")
-    stored = pd.read_csv(store.DATA / "tables" / "risk.csv").query("signal == 'structural'")
+    stored = pd.read_csv(DATA / "tables" / "risk.csv").query("signal == 'structural'")
     shown = page.dataframe[0].value.merge(stored, on=["title", "stratum"], suffixes=("", "_stored"))
     assert len(shown) == len(page.dataframe[0].value) == 5 * 9
     assert shown["high"].tolist() == shown["high_stored"].tolist()
@@ -69,8 +70,8 @@ def test_the_studys_own_slice_shows_the_stored_figures(open_page):
 
 def test_stored_figures_are_those_that_would_be_computed():
     about = STUDIO_AS_FITTED
-    computed = risk_curves(store.evidence(about), "reliability", store.weights(about), store.STUDY_STRATA)
-    stored = store.risk(about, "reliability", store.STUDY_STRATA)
+    computed = risk_curves(store.evidence(about), "reliability", store.weights(about), results.STUDY_STRATA)
+    stored = results.risk(about, "reliability", results.STUDY_STRATA)
     pd.testing.assert_frame_equal(stored, computed, check_dtype=False, atol=1e-6, rtol=0)
 
 

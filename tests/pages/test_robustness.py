@@ -7,6 +7,7 @@ import pytest
 
 from mpd2.core.files import ROOT
 from mpd2.core.text import NOTHING
+from mpd2.core.workspace import DEFAULT
 from mpd2.evaluation.guarantee import AMONG, HOLDS
 from mpd2.studio.shell import store
 
@@ -42,7 +43,7 @@ def test_every_part_is_drawn_when_it_is_looked_at(robustness):
     assert len(titles(robustness)) == 2
     robustness.segmented_control(key="robustness_topic").set_value("promise").run()
     assert not titles(robustness)
-    assert len(robustness.dataframe[0].value) == len(store.cohort().manifest.cohorts)
+    assert len(robustness.dataframe[0].value) == len(store.manifest(DEFAULT).cohorts)
 
 
 @pytest.mark.parametrize(
@@ -68,7 +69,7 @@ def test_another_figure_of_the_resplits_can_be_chosen(robustness):
 
 
 def test_each_cohort_can_be_the_unseen_one(unseen):
-    for entry in store.cohort().manifest.cohorts:
+    for entry in store.manifest(DEFAULT).cohorts:
         unseen.segmented_control(key="new_cohort").set_value(entry.key).run()
         assert not unseen.exception
         assert all(entry.name in title for title in titles(unseen))
@@ -111,8 +112,8 @@ def test_what_is_missing_in_a_table_is_a_dash(promise):
 def test_how_often_a_promise_would_have_been_broken_is_counted_as_in_the_study(promise, percent, among):
     promise.slider(key="level").set_value(percent)
     promise.segmented_control(key="among").set_value(among).run()
-    names = {entry.key: entry.name for entry in store.cohort().manifest.cohorts}
-    table = pd.read_csv(ROOT / "data/tables/guarantee.csv")
+    names = {entry.key: entry.name for entry in store.manifest(DEFAULT).cohorts}
+    table = pd.read_csv(ROOT / "data/glaucoma/tables/guarantee.csv")
     rows = table[(table["method"] == "studio") & (table["level"] == percent / 100) & (table["among"] == among)]
     counts = {
         names[row.cohort]: f"{row.broken * row.checks:.0f} of {row.checks}" if row.state == HOLDS else NOTHING
@@ -125,8 +126,8 @@ def test_how_often_a_promise_would_have_been_broken_is_counted_as_in_the_study(p
 def test_a_promise_is_about_patients_nobody_reads(promise):
     promise.slider(key="level").set_value(5).run()
     sentence = next(part.value for part in promise.markdown if part.value.startswith("At most 5 in 100"))
-    assert sentence.startswith("At most 5 in 100 unread patients have a glaucoma that is missed: this can be promised")
-    assert "share of glaucoma" not in promise.slider(key="level").help
+    assert sentence.startswith("At most 5 in 100 unread cases are positive and missed: this can be promised")
+    assert "share of positives" not in promise.slider(key="level").help
 
 
 @pytest.fixture
@@ -143,7 +144,7 @@ def test_the_planner_says_what_the_planned_cases_would_tell(planner):
     assert rows["Number"].tolist()[:4] == [
         "sensitivity", "specificity", "sensitivity less the AI's", "specificity less the AI's",
     ]  # fmt: skip
-    assert len(planner.dataframe[1].value) == len(store.cohort().manifest.cohorts)
+    assert len(planner.dataframe[1].value) == len(store.manifest(DEFAULT).cohorts)
 
 
 def test_more_cases_and_a_wider_wish_change_the_plan(planner):
@@ -172,7 +173,7 @@ def test_every_run_can_be_planned_for(open_page, run):
 def test_resplits_are_judged_at_the_floor_of_the_sidebar(open_page):
     page = open_page("robustness", point="ai")
     assert page.session_state["resplit_metric"] == "Spec"
-    table = pd.read_csv(ROOT / "data/tables/floors.csv")
+    table = pd.read_csv(ROOT / "data/glaucoma/tables/floors.csv")
     best = table[(table["floor"] == "ai") & (table["method"] == "mpd2-plus") & (table["metric"] == "Spec")][
         "value"
     ].iloc[0]

@@ -6,16 +6,18 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from places import DATA
 
+from mpd2.core.workspace import DEFAULT
 from mpd2.lab.uploads import example_table
 from mpd2.studio.shell import store
 
-EXAMPLE = example_table(store.DATA / "glaucoma.csv")
+EXAMPLE = example_table(DATA / "glaucoma.csv")
 
 
 @pytest.fixture
 def page(open_page):
-    return open_page("your_data")
+    return open_page("your_data", own="trial")
 
 
 def upload(page, text, name="mine.csv"):
@@ -58,7 +60,7 @@ def test_another_input_and_another_cohort_can_be_looked_at(page):
     page.selectbox(key="own_against").set_value("origa").run()
     page.selectbox(key="own_input").set_value("vCDR").run()
     assert not page.exception
-    seen = len(store.cohort().subset(split="train", cohorts=["origa"]))
+    seen = len(store.cohort(DEFAULT).subset(split="train", cohorts=["origa"]))
     assert any(note.value.endswith(f"Grey: {seen} training cases.") for note in page.caption)
 
 

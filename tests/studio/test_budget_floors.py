@@ -10,6 +10,7 @@ import pytest
 
 from mpd2.core.arrays import Bools, Ints
 from mpd2.core.costs import Costs
+from mpd2.core.workspace import DEFAULT
 from mpd2.evaluation.intervals import Estimate
 from mpd2.lab.jobs.folder import PLACE
 from mpd2.planning.day import DaySetting
@@ -33,11 +34,11 @@ def nobodys_runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 def under(**limits: object) -> DaySetting:
-    return DaySetting(store.cohort().manifest.default_costs(), Limits(**limits))
+    return DaySetting(store.manifest(DEFAULT).default_costs(), Limits(**limits))
 
 
 def half_away() -> tuple[str, ...]:
-    return store.cohort().manifest.columns[::2]
+    return store.manifest(DEFAULT).columns[::2]
 
 
 def labels(about: Scenario, setting: DaySetting) -> Ints:
@@ -116,7 +117,7 @@ def test_without_limits_or_without_a_floor_nothing_is_chosen() -> None:
 
 
 def test_costs_of_ones_own_are_routed_for_with_the_weight_that_keeps_the_floor() -> None:
-    usual = store.cohort().manifest.default_costs()
+    usual = store.manifest(DEFAULT).default_costs()
     dear = Costs(usual.false_negative, usual.false_positive, tuple(5 * fee for fee in usual.fees))
     setting = DaySetting(dear, for_costs=True)
     settled = floors.settled(AT_FLOOR, setting)
@@ -134,7 +135,7 @@ def test_a_drag_keeps_the_weight_it_starts_from() -> None:
     assert start.weight is not None
     assert start.with_budget(0.3).weight == start.weight
     assert floors.settled(AT_FLOOR, start.with_budget(0.3)).weight != start.weight
-    assert start.to_query(store.cohort().manifest) == under(budget=0.1).to_query(store.cohort().manifest)
+    assert start.to_query(store.manifest(DEFAULT)) == under(budget=0.1).to_query(store.manifest(DEFAULT))
 
 
 def test_reasons_are_told_by_the_weight_that_decides() -> None:
@@ -144,7 +145,7 @@ def test_reasons_are_told_by_the_weight_that_decides() -> None:
     assert costs.false_negative == setting.weight
     rows = budget_store.worklist(AT_FLOOR, setting)
     expected = budget_store.expected(AT_FLOOR, setting.limits.away, costs)
-    cheaper = np.where(expected.glaucoma * costs.false_negative >= (1 - expected.glaucoma) * costs.false_positive, 1, 0)
+    cheaper = np.where(expected.positive * costs.false_negative >= (1 - expected.positive) * costs.false_positive, 1, 0)
     kept = (rows["action"] == "ai").to_numpy()
     named = np.array(["healthy", "glaucoma"], object)[cheaper]
     assert rows["answer"].to_numpy()[kept].tolist() == named[kept].tolist()

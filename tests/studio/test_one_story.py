@@ -13,6 +13,7 @@ import pytest
 from places import DATA
 
 from mpd2.core.runs import load_run
+from mpd2.core.workspace import DEFAULT
 from mpd2.lab.jobs.folder import PLACE
 from mpd2.methods.plus.method import Plus, outlook_of
 from mpd2.planning.day import DaySetting
@@ -45,7 +46,7 @@ def nobodys_runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 
 def usual() -> DaySetting:
-    return DaySetting(store.cohort().manifest.default_costs())
+    return DaySetting(store.manifest(DEFAULT).default_costs())
 
 
 def downloaded(about: Scenario, setting: DaySetting) -> pd.DataFrame:
@@ -106,9 +107,9 @@ def test_one_model_says_how_likely_glaucoma_is_and_how_often_the_ai_errs(
     facts = case_store.facts(replace(point, run=run), case_id)
     ai_wrong = float(facts.actions["wrong"].iloc[0])
     says_glaucoma = bool(facts.case.ai_label[0])
-    assert ai_wrong == pytest.approx(1 - facts.glaucoma if says_glaucoma else facts.glaucoma)
+    assert ai_wrong == pytest.approx(1 - facts.positive if says_glaucoma else facts.positive)
     shown = (
-        f"f 100 such cases {100 * facts.glaucoma:.0f} are glaucoma; the AI's answer is wrong in {100 * ai_wrong:.0f}"
+        f"f 100 such cases {100 * facts.positive:.0f} have glaucoma; the AI's answer is wrong in {100 * ai_wrong:.0f}"
     )
     begin, _, rest = facts.reason.partition(shown)
     assert rest
@@ -124,7 +125,7 @@ def test_a_run_with_a_model_of_its_own_is_told_by_that_model(case_id: str, floor
     facts, costs = case_store.facts(about, case_id), store.point("mpd2-plus", about).costs
     posterior = float(outlook_of(run, facts.case).together().prior[0])
     steps = Plus().steps(run, facts.case, costs)
-    assert facts.glaucoma == pytest.approx(posterior)
+    assert facts.positive == pytest.approx(posterior)
     assert steps["probability"].iloc[1] == pytest.approx(posterior)
     row = downloaded(about, usual()).loc[case_id]
     assert row["cost_if_kept"] == pytest.approx(steps["now"].iloc[1], abs=6e-4)
@@ -135,10 +136,10 @@ def test_a_run_with_a_model_of_its_own_is_told_by_that_model(case_id: str, floor
 
 def test_whoever_is_away_is_in_no_reason_and_on_no_sheet() -> None:
     about = Scenario()
-    columns = {reader.column: reader.name for reader in store.cohort().manifest.readers}
+    columns = {reader.column: reader.name for reader in store.manifest(DEFAULT).readers}
     first = next(iter(columns))
     away = DaySetting(usual().costs, Limits(away=(first,)))
     rows = budget_store.worklist(about, away)
     assert not rows["reason"].str.contains(f"{columns[first]} ", regex=False).any()
-    archive = zipfile.ZipFile(io.BytesIO(reader_files(rows, store.cohort().manifest)))
+    archive = zipfile.ZipFile(io.BytesIO(reader_files(rows, store.manifest(DEFAULT))))
     assert not any(columns[first].replace(" ", "-") + ".csv" in name for name in archive.namelist())

@@ -12,7 +12,9 @@ from mpd2.present.words.answer import in_words
 from mpd2.present.words.side_by_side import side_by_side
 from mpd2.studio.ablations import texts
 from mpd2.studio.parts import method_table, widgets
-from mpd2.studio.shell import link, store
+from mpd2.studio.parts.not_built import not_built
+from mpd2.studio.shell import link, results, store
+from mpd2.studio.shell.scenario import Scenario
 from mpd2.study import claims
 from mpd2.study.claims import FAILS, HARDLY, HOLDS, OF_THE_OBJECTIVE, RATHER, UNKNOWN, Claim, Finding
 from mpd2.study.tables import StudyTables
@@ -36,37 +38,40 @@ BADGES = {
 
 
 @st.fragment
-def draw() -> None:
+def draw(about: Scenario) -> None:
     """The whole page."""
+    if not results.has(about.workspace, *results.ABLATIONS, "effects"):
+        not_built("The study of what each term buys", about.workspace)
+        return
     with st.container(horizontal=True, vertical_alignment="center"):
         study = link.one(st.segmented_control, "Study", list(texts.STUDIES), key="study", default="objective",
                          required=True, format_func=texts.STUDIES.__getitem__,
                          label_visibility="collapsed")  # fmt: skip
-        effects = store.ablation("effects")
+        effects = results.stored(about.workspace, "effects")
         changed = [metric for metric in METRICS[study] if metric in set(effects["metric"])]
         metric = link.one(st.selectbox, "Metric", changed, key=f"figure-{study}", default=FIRST[study],
                           format_func=label_of, width=260, label_visibility="collapsed")  # fmt: skip
-    rows = charts.in_words(store.ablation(study), study)
-    findings = of_study(study)
+    rows = charts.in_words(results.stored(about.workspace, study), study)
+    findings = of_study(study, about.workspace)
     for place, (claim, finding) in zip(st.columns(len(findings)), findings, strict=True):
         colour, icon = BADGES[finding.verdict]
         place.markdown(f":{colour}-badge[{icon} {finding.verdict}] **{claim.statement}**")
-    _charts(study, metric, rows, charts.effects_of(effects, study, metric))
+    _charts(about, study, metric, rows, charts.effects_of(effects, study, metric))
     for place, (_, finding) in zip(st.columns(len(findings)), findings, strict=True):
         place.caption(in_words(finding.text))
     st.caption(texts.VERDICTS)
     st.markdown(texts.EXPLAINED[study])
-    _table(study, rows)
-    st.caption(texts.SCOPE.format(seeds=_seeds()))
+    _table(about, study, rows)
+    st.caption(texts.SCOPE.format(seeds=_seeds(about.workspace)))
 
 
-def of_study(study: str) -> list[tuple[Claim, Finding]]:
+def of_study(study: str, workspace: str) -> list[tuple[Claim, Finding]]:
     """What the paper says each term does, and whether it does so here."""
-    findings = zip(OF_THE_OBJECTIVE, store.terms(), strict=True)
+    findings = zip(OF_THE_OBJECTIVE, results.terms(workspace), strict=True)
     return [(claim, finding) for claim, finding in findings if claim.check in CLAIMS[study]]
 
 
-def _charts(study: str, metric: str, rows: pd.DataFrame, effects: pd.DataFrame) -> None:
+def _charts(about: Scenario, study: str, metric: str, rows: pd.DataFrame, effects: pd.DataFrame) -> None:
     levels, changes = st.columns(2)
     with levels:
         widgets.chart(
@@ -82,7 +87,7 @@ def _charts(study: str, metric: str, rows: pd.DataFrame, effects: pd.DataFrame) 
             key="effects",
             alt_text=f"Change in {label_of(metric)} of each condition with its interval",
         )
-    st.caption(f"{method_table.help_of(metric)} {texts.CHANGE.format(seeds=_seeds())}")
+    st.caption(f"{method_table.help_of(metric, about)} {texts.CHANGE.format(seeds=_seeds(about.workspace))}")
     if study == "budget":
         widgets.chart(
             charts.budget_control(rows),
@@ -93,17 +98,17 @@ def _charts(study: str, metric: str, rows: pd.DataFrame, effects: pd.DataFrame) 
         )
 
 
-def _table(study: str, rows: pd.DataFrame) -> None:
+def _table(about: Scenario, study: str, rows: pd.DataFrame) -> None:
     """Every metric of every condition."""
     columns, full = method_table.heads(METRICS[study], ALL), charts.AGAINST[study]
     intervals, printed = method_table.switches(study, True, texts.INTERVALS)
     table = side_by_side(rows, columns, first=full, intervals=intervals, printed=printed)
     method_table.wide_table(
-        rows, table, columns, key=f"table-{study}", active=full, head="Condition", roomy=intervals,
+        rows, table, columns, about, key=f"table-{study}", active=full, head="Condition", roomy=intervals,
         alt_text=f"{texts.STUDIES[study]}: a row for each condition, a column for each metric",
     )  # fmt: skip
 
 
-def _seeds() -> int:
+def _seeds(workspace: str) -> int:
     names = (*texts.STUDIES, "effects")
-    return StudyTables({name: store.ablation(name) for name in names}, store.cohort().manifest).seeds
+    return StudyTables({name: results.stored(workspace, name) for name in names}, store.manifest(workspace)).seeds

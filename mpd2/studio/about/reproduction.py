@@ -19,9 +19,9 @@ FIRST = "TotalCost"  # the metric shown first where a table has it
 
 
 @st.fragment
-def draw(_: Scenario) -> None:
+def draw(about: Scenario) -> None:
     """What came of all numbers, one metric as a chart, and the cells one by one."""
-    every = words.named(own.reproduction(), store.cohort().manifest)
+    every = words.named(own.reproduction(about.workspace), store.manifest(about.workspace))
     st.markdown(words.summary(every))
     with st.container(horizontal=True, vertical_alignment="bottom"):
         table = link.one(st.selectbox, "Table of the paper", list(words.TABLES), key="paper-table", default="overall",

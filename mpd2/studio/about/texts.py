@@ -1,20 +1,19 @@
 """The About page's words: the method, what a run may be used for, how numbers come about, whose work this rests on."""
 
 METHOD_ALT = (
-    "From a photograph come the AI's answer, two risk signals and the shape of the optic disc. The router turns them "
-    "into a probability of asking a reader and a share for each available reader. The final answer is the AI's or that "
-    "reader's."
+    "From a {case} come the AI's answer, signals of how far to trust it, and what else was measured. The router turns "
+    "them into a probability of asking a reader and a share for each available reader. The final answer is the AI's or "
+    "that reader's."
 )
 METHOD_NUMBERS = "With the active run's numbers on the slice: who decides, who is asked, what goes wrong"
 METHOD = """
-1. **An AI has already read the photograph.** It answers glaucoma or healthy, and says how sure it is. It is not
+1. **An AI has already read the {case}.** It answers {positive} or {negative}, and says how sure it is. It is not
    retrained.
-2. **Two signals say how far to trust it:** how unlike its training images the photograph is, and how poor its quality
-   is. The shape of the optic disc is a second opinion that does not come from the AI.
+2. **Other inputs say how far to trust it**, and more about the case: {inputs}.
 3. **The router answers two questions.** Should a reader be asked? If so, which of those available? A reader who is
    away is never asked, neither in training nor in use.
-4. **It learns from costs.** A missed glaucoma costs most, a false alarm less, and a reader's time something. Asking
-   pays where a reader's expected errors and fee cost less than the AI's expected errors.
+4. **It learns from costs.** A missed {positive} costs {miss:g}, a false alarm {alarm:g}, and a reader's time something.
+   Asking pays where a reader's expected errors and fee cost less than the AI's expected errors.
 5. **Three terms keep it usable.** GSDP favours, for each kind of case, readers who make few costly errors on it;
    Rank-JS keeps any kind of case from depending on one reader; the budget limits the share of cases sent.
 6. **Several models are trained from different seeds.** A number is their mean, and the page of a case says how many of
@@ -40,18 +39,14 @@ patients, and no regulator has reviewed it.
 **Who should review it** before anything like it is used: those who read, those who are examined, and those who pay.
 """
 LIMITATIONS = """
-- Readers' answers come from different sources: {origins}. Only real ones were given by people who looked at the image.
-- Truth and readers' answers are not independent, as the datasheet says. Readers, and committees above all, look better
-  here than they would in a clinic.
-- The AI was trained on one cohort alone. One of its risk signals was fitted on the images it then scored, and nearly
-  identifies the cohort.
-- A run knows the readers it was trained with. A new reader, another camera or another population needs new readings.
-- Errors cost the same for every patient here. Age, other diseases and the consequences of a miss are not in the table.
+- Readers' answers by their source: {origins}. Only real ones were given by people who looked at the {case}.
+- A run knows the readers it was trained with. A new reader, another device or another population needs new readings.
+- Errors cost the same for every patient here. {persons}
 """
 
 NUMBERS = """
 - **Train, val, test.** Models are trained on train cases and everything is chosen on val; test is read once. The splits
-  are the published ones.
+  are those of the table.
 - **Clinical cost** is the mean cost of wrong final answers, **expert cost** the mean fee of the readers asked, **total
   cost** their sum. All are per case and in one unit.
 - **Decisions are definite.** A model gives probabilities; the rule named in the model card turns them into one
@@ -63,6 +58,8 @@ NUMBERS = """
 - **Rates of a few cases** have Wilson's interval. Below ten cases, trust the count more than the rate.
 - **Numbers of the paper** stand beside ours only on the paper's own slice: every test case.
 """
+
+NO_DATASHEET = "Nobody has described this table in words yet. What its manifest says of it:"
 
 REPRODUCTION = (
     "A dot is our mean less the paper's number, the line our 95 % interval: over cases for methods and readers, over "
@@ -81,9 +78,7 @@ CHECKLISTS = (
 
 LICENCES = """
 - **This software:** MIT licence.
-- **The table's facts:** transcribed from the data released with MPD²-Router (Zhan, 2026), MIT licence, Copyright (c)
-  2026 The MPD2-Router Authors.
-- **The cohorts beneath it:** CC BY 4.0, to be credited wherever a result is shown (below).
+- **The table and its cohorts:** as their owners say (below), to be credited wherever a result is shown.
 - **The typeface:** Inter, SIL Open Font License 1.1; its licence lies beside the font files.
 """
 REFERENCES = """
@@ -96,6 +91,5 @@ REFERENCES = """
 - Hemmer, P. et al. (2022). *Forming effective human-AI teams: building machine learning models that complement the
   capabilities of multiple experts.* IJCAI.
 - Keswani, V., Lease, M., Kenthapadi, K. (2021). *Towards unbiased and accurate deferral to multiple experts.* AIES.
-- Wang, H. et al. (2022). *ViM: out-of-distribution with virtual-logit matching.* CVPR.
 - Okabe, M., Ito, K. (2008). *Color universal design.* The palette of every chart.
 """

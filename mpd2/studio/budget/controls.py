@@ -16,6 +16,7 @@ from mpd2.planning.day import MOST, DaySetting, costs_in_words
 from mpd2.planning.day_presets import presets
 from mpd2.studio.budget import state, texts
 from mpd2.studio.budget import store as budget_store
+from mpd2.studio.parts import widgets
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 
@@ -28,9 +29,9 @@ MISSED, ALARM, FEES, FOR_COSTS, ROSTER = "budget_missed", "budget_alarm", "budge
 """Keys of the session."""
 
 
-def examples() -> None:
+def examples(about: Scenario) -> None:
     """Example days to start from."""
-    manifest = store.cohort().manifest
+    manifest = store.manifest(about.workspace)
     with st.popover("Example days", help=texts.EXAMPLES):
         for key, preset in presets(manifest).items():
             st.button(
@@ -61,7 +62,7 @@ def _roster(about: Scenario) -> None:
         rows.drop(columns="reader"),
         key=key,
         hide_index=True,
-        height="content",
+        height="content" if len(rows) <= widgets.WHOLE else "auto",
         disabled=["name", "tier", "a_day", "now", "capacity", "worth"],
         on_change=_edited,
         args=(key, rows),
@@ -87,7 +88,7 @@ def _roster(about: Scenario) -> None:
 
 def readers(about: Scenario, setting: DaySetting) -> pd.DataFrame:
     """A row a reader: limits per day, as entered, beside what they come to on the slice."""
-    cases = about.slice(store.cohort())
+    cases = store.cases(about)
     rows = dayplan.roster(budget_store.day(about, setting), cases)
     entered = setting.limits.capacities(cases.manifest)
     rows = rows.assign(
@@ -188,7 +189,7 @@ def _set_limits() -> None:
 
 
 def _costs(about: Scenario) -> None:
-    setting, usual = state.now(), state.usual()
+    setting, usual = state.now(), state.usual(about)
     scale = sum(setting.costs.fees) / sum(usual.costs.fees) if sum(usual.costs.fees) else 1.0
     st.session_state.update(
         {
@@ -200,15 +201,15 @@ def _costs(about: Scenario) -> None:
     )
     missed, alarm, fees, routed = st.columns([2, 2, 2, 3], vertical_alignment="bottom")
     for column, label, key, words in (
-        (missed, "Missed glaucoma", MISSED, texts.MISSED),
+        (missed, f"Missed {store.manifest(about.workspace).task.positive}", MISSED, texts.MISSED),
         (alarm, "False alarm", ALARM, texts.ALARM),
     ):
         column.number_input(label, 0.0, None, step=0.1, format="%.2f", key=key, help=words, on_change=_set_costs)
     fees.number_input("Multiply all fees by", 0.0, None, step=0.1, format="%.2f", key=FEES, help=texts.FEES,
-                      on_change=_set_fees, args=(scale,))  # fmt: skip
+                      on_change=_set_fees, args=(about, scale))  # fmt: skip
     routed.toggle("Route for these costs too", key=FOR_COSTS, help=texts.FOR_COSTS, on_change=_set_costs)
-    distance = recosting.distance_in_words(store.run(about.run).costs, setting.costs)
-    st.markdown(f"{costs_in_words(setting.costs)} :gray[{distance}]")
+    distance = recosting.distance_in_words(store.run(about.workspace, about.run).costs, setting.costs)
+    st.markdown(f"{costs_in_words(setting.costs, store.manifest(about.workspace).task)} :gray[{distance}]")
 
 
 def _set_costs() -> None:
@@ -216,9 +217,9 @@ def _set_costs() -> None:
     state.attempt(lambda setting: replace(setting, costs=Costs(missed, alarm, setting.costs.fees), for_costs=for_costs))
 
 
-def _set_fees(scale: float) -> None:
+def _set_fees(about: Scenario, scale: float) -> None:
     """All fees in proportion; from none at all back to the usual ones."""
-    usual = state.usual().costs.fees
+    usual = state.usual(about).costs.fees
     wanted = st.session_state[FEES]
 
     def make(setting: DaySetting) -> DaySetting:

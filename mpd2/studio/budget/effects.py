@@ -60,7 +60,7 @@ def moved(about: Scenario) -> None:
     """Which cases moved since the setting before; a chosen one opens."""
     here = state.slider()
     before, now = (budget_store.measure(about, setting).day for setting in (here.before, here.now))
-    rows = moved_cases.moved(about.slice(store.cohort()), here.now.costs, before.decisions, now.decisions)
+    rows = moved_cases.moved(store.cases(about), here.now.costs, before.decisions, now.decisions)
     st.subheader("Effect of the change", anchor=False)
     st.markdown(f"Since the last setting ({_in_words(about, here.before)}): {moved_cases.in_words(rows)}")
     if rows.empty:
@@ -128,7 +128,7 @@ def side_by_side(about: Scenario) -> None:
             "high": _number("to", CHANGE),
         },
     )
-    cases = about.slice(store.cohort())
+    cases = store.cases(about)
     first, second = (budget_store.measure(about, setting).day.decisions for setting in (kept, now))
     widgets.data_table(
         moved_cases.load_change(cases, first, second),
@@ -178,11 +178,11 @@ def _whole_list(about: Scenario, setting: DaySetting) -> bytes:
 
 
 def _reader_lists(about: Scenario, setting: DaySetting) -> bytes:
-    return reader_files(budget_store.worklist(about, setting), store.cohort().manifest)
+    return reader_files(budget_store.worklist(about, setting), store.manifest(about.workspace))
 
 
 def _in_words(about: Scenario, setting: DaySetting) -> str:
-    return in_words(setting, store.cohort().manifest, budget_store.own_share(about))
+    return in_words(setting, store.manifest(about.workspace), budget_store.own_share(about))
 
 
 def _number(label: str, form: str) -> object:

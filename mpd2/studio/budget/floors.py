@@ -85,7 +85,7 @@ def _alarms(costs: Costs) -> float:
 @st.spinner("Choosing what a miss must weigh …")
 def _chosen(val: Scenario, floor: Floor, setting: DaySetting) -> Choice:
     """The weight of a miss under which the day of all val cases keeps the floor."""
-    own, cases = store.run(val.run).costs, store.cases(val)
+    own, cases = store.run(val.workspace, val.run).costs, store.cases(val)
 
     def deciding(rated: Cohort) -> Callable[[float], Ints]:
         rows = np.isin(cases.ids, rated.ids)

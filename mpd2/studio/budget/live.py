@@ -177,8 +177,8 @@ def _buttons(about: Scenario) -> bool:
             args=(best.budget if best else 0.0,),
             help=texts.NO_OPTIMUM if best is None else texts.OPTIMUM.format(n=best.n, value=decimal(best.value)),
         )
-        controls.examples()
-        st.button("Reset", on_click=state.change, args=(state.usual(),), help=texts.RESET)
+        controls.examples(about)
+        st.button("Reset", on_click=state.change, args=(state.usual(about),), help=texts.RESET)
     with st.container(horizontal=True, vertical_alignment="center", gap="medium"):
         st.toggle("Per 1,000", value=True, key=PER_1000, bind="query-params", help=texts.PER_1000)
         return st.toggle("Live", value=True, key=LIVE, bind="query-params", help=texts.LIVE)
@@ -245,7 +245,7 @@ def _load(about: Scenario, here: SliderState) -> Drawing:
 
 def _readers(about: Scenario, here: SliderState) -> pa.Table:
     """The load of each reader, on the cases shown and a day; columns as `charts.load` wants them."""
-    manifest = store.cohort().manifest
+    manifest = store.manifest(about.workspace)
     before, now = (budget_store.day(about, setting) for setting in (here.before, here.now))
     capacity = now.setting.limits.capacities(manifest)
     numbers = {

@@ -11,11 +11,13 @@ import streamlit as st
 from mpd2.core.errors import UserError
 from mpd2.planning.day import NAMES, DaySetting, from_query
 from mpd2.studio.shell import session, store
+from mpd2.studio.shell.scenario import Scenario
 
 SLIDER, KEPT, REFUSED = "budget_state", "budget_kept", "budget_refused"
 """Keys of the session."""
 PLAN = "plan"  # under which a report finds the setting
 A = "a"  # in the link: the setting kept, as a query of its own
+OF_A_TABLE = (SLIDER, KEPT, REFUSED, *NAMES, A)  # names readers and costs of one workspace
 
 
 @dataclass(frozen=True)
@@ -38,16 +40,16 @@ class SliderState:
         return SliderState(setting, before, moving, self.turn + (not moving))
 
 
-def usual() -> DaySetting:
+def usual(about: Scenario) -> DaySetting:
     """The manifest's costs and no limits."""
-    return DaySetting(store.cohort().manifest.default_costs())
+    return DaySetting(store.manifest(about.workspace).default_costs())
 
 
-def follow_link(cases: int) -> None:
+def follow_link(about: Scenario, cases: int) -> None:
     """At first take what the link says, about a slice of so many cases; from then on let the link say what is so."""
     if SLIDER not in st.session_state:
-        _read_link(cases)
-    _write_link()
+        _read_link(about, cases)
+    _write_link(about)
 
 
 def slider() -> SliderState:
@@ -101,9 +103,9 @@ def refused() -> str | None:
     return reason
 
 
-def _read_link(cases: int) -> None:
-    manifest, link = store.cohort().manifest, st.query_params.to_dict()
-    setting = usual()
+def _read_link(about: Scenario, cases: int) -> None:
+    manifest, link = store.manifest(about.workspace), st.query_params.to_dict()
+    setting = usual(about)
     try:
         setting = from_query(link, manifest, cases)
         if A in link:
@@ -118,8 +120,8 @@ def _go(here: SliderState) -> None:
     session.along()[PLAN] = here.now
 
 
-def _write_link() -> None:
-    manifest, first = store.cohort().manifest, kept()
+def _write_link(about: Scenario) -> None:
+    manifest, first = store.manifest(about.workspace), kept()
     query = now().to_query(manifest)
     if first is not None:
         query[A] = urlencode(first.to_query(manifest))

@@ -31,7 +31,7 @@ from mpd2.planning.worklist import worklist as planned
 from mpd2.present.charts import budget as charts
 from mpd2.present.charts.kit.drawing import Drawing
 from mpd2.present.words import budget as words
-from mpd2.studio.shell import store
+from mpd2.studio.shell import results, store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.operating import together_at
 
@@ -52,13 +52,13 @@ class Optimum:
 @cached
 def errors(about: Scenario) -> ErrorRates:
     """How likely everybody is to err on each case of the slice."""
-    return store.error_model(about.run).predict(about.slice(store.cohort()))
+    return store.error_model(about.workspace, about.run).predict(store.cases(about))
 
 
 @cached
 def ranked(about: Scenario, away: tuple[str, ...], routed: Costs) -> RankedCases:
     """The worklist of the slice with those who are there, routed for these costs."""
-    run, cases = store.run(about.run), about.slice(store.cohort())
+    run, cases = store.run(about.workspace, about.run), store.cases(about)
     present = Limits(away=away).present(cases.manifest)
     outcome = store.outcome(about.run, about)
     if outcome.policy is None:
@@ -77,27 +77,27 @@ def ranked(about: Scenario, away: tuple[str, ...], routed: Costs) -> RankedCases
 
 @cached
 def _anew(about: Scenario, away: tuple[str, ...]) -> Callable[[OperatingPoint], tuple[Policy, Continuations | None]]:
-    cases = about.slice(store.cohort())
+    cases = store.cases(about)
     there = cases.with_available(Limits(away=away).present(cases.manifest))
-    return together_at(store.run(about.run), there, store.error_model(about.run))
+    return together_at(store.run(about.workspace, about.run), there, store.error_model(about.workspace, about.run))
 
 
 @cached
 def size(about: Scenario) -> int:
     """How many cases the slice has."""
-    return len(about.slice(store.cohort()))
+    return len(store.cases(about))
 
 
 @cached
 def own_share(about: Scenario) -> float:
     """The share of cases the run sends by default: everybody there, no limits, its own costs."""
-    return day(about, DaySetting(store.run(about.run).costs)).share
+    return day(about, DaySetting(store.run(about.workspace, about.run).costs)).share
 
 
 def routed_costs(about: Scenario, setting: DaySetting) -> Costs:
     """The costs that cases are routed for, in the run's unit: those of the operating point unless asked otherwise."""
     if setting.for_costs:
-        costs = in_unit_of(store.run(about.run).costs, setting.costs)
+        costs = in_unit_of(store.run(about.workspace, about.run).costs, setting.costs)
     else:
         costs = store.point(about.run, about).costs
     return costs if setting.weight is None else replace(costs, false_negative=setting.weight)
@@ -105,7 +105,7 @@ def routed_costs(about: Scenario, setting: DaySetting) -> Costs:
 
 def weighed_costs(about: Scenario, setting: DaySetting) -> Costs:
     """The costs by which a case is told to be worth a reading: those it is decided by, or the user's own."""
-    usual = store.cohort().manifest.default_costs()
+    usual = store.manifest(about.workspace).default_costs()
     return routed_costs(about, replace(setting, for_costs=False)) if setting.costs == usual else setting.costs
 
 
@@ -123,7 +123,7 @@ def urgent(about: Scenario, setting: DaySetting) -> Bools:
 @cached
 def expected(about: Scenario, away: tuple[str, ...], costs: Costs) -> Expectations:
     """What is expected of each case of the slice, with those who are there, by the model that decides it."""
-    cases = about.slice(store.cohort())
+    cases = store.cases(about)
     there = cases.with_available(Limits(away=away).present(cases.manifest))
     return store.expectations(about.run, about, there, costs)
 
@@ -203,14 +203,14 @@ def hindsight(about: Scenario, setting: DaySetting) -> Optimum:
 @cached
 def cohorts(about: Scenario, before: DaySetting, after: DaySetting) -> pd.DataFrame:
     """What a change of setting does to each cohort."""
-    cases = about.slice(store.cohort())
+    cases = store.cases(about)
     return dayplan.by_cohort(measure(about, before).day, measure(about, after).day, cases, store.weights(about))
 
 
 @cached
 def small_curves(about: Scenario) -> dict[str, list[float]]:
     """What SPARKS come to as more cases are sent, from none to all, at the run's own costs."""
-    usual = DaySetting(store.run(about.run).costs)
+    usual = DaySetting(store.run(about.workspace, about.run).costs)
     own = ranked_for(about, usual)
     days = [dayplan.make_day(own, usual.with_budget(share)) for share in np.linspace(0, 1, SPARK_POINTS)]
     counted = np.array([observed(each.tally) for each in days])  # [P, metrics]
@@ -220,7 +220,7 @@ def small_curves(about: Scenario) -> dict[str, list[float]]:
 
 def members(about: Scenario) -> int:
     """How many models decide together."""
-    return store.run(about.run).members
+    return store.run(about.workspace, about.run).members
 
 
 def _kind(setting: DaySetting) -> DaySetting:
@@ -278,7 +278,8 @@ def longest_list(about: Scenario, away: tuple[str, ...], routed: Costs) -> int:
 
 def has_trained(about: Scenario, setting: DaySetting) -> bool:
     """Whether routers trained for a budget were judged on these cases by these costs."""
-    return about.is_as_published and setting.costs == store.cohort().manifest.default_costs()
+    here = about.is_as_published and results.has(about.workspace, "budget")
+    return here and setting.costs == store.manifest(about.workspace).default_costs()
 
 
 def trained_for_budgets(about: Scenario, setting: DaySetting) -> pd.DataFrame | None:
@@ -288,7 +289,7 @@ def trained_for_budgets(about: Scenario, setting: DaySetting) -> pd.DataFrame | 
     """
     if not has_trained(about, setting):
         return None
-    rows = store.ablation("budget")
+    rows = results.stored(about.workspace, "budget")
     deferral = rows[rows["metric"] == "DeferHard"].set_index("method")["value"]
     shown = rows[rows["metric"].isin(["TotalCost", "ClinicalCost"])]
     columns = ["method", "title", "deferral", "metric", "value", "low", "high"]

@@ -16,7 +16,7 @@ TOPICS = {
 # ---------------------------------------------------------------------------------- slider and charts
 
 PER_1000 = (
-    "On: numbers of 1,000 people screened, at the prevalence and the minutes a reading of Your programme on Overview. "
+    "On: numbers of 1,000 screened, at the prevalence and the minutes a reading of Your programme on Overview. "
     "Off: costs of a case and rates. The others are under What moved."
 )
 WAITS = "While you drag, a miss weighs what it did; for the floor it is weighed anew when you release."
@@ -89,7 +89,7 @@ SCOPE = "**All cohorts together**: the clearest cases of all are sent. **Each co
 TOTAL = "The most cases that can be sent a day, whatever the budget."
 RESERVE = "Places a day that only an urgent case may take."
 URGENT = "How many cases a day count as urgent: those expected to cost most if they are kept."
-MISSED = "Cost of a missed glaucoma, in the unit of the fees."
+MISSED = "Cost of a miss, in the unit of the fees."
 ALARM = "Cost of a false alarm, in the same unit."
 FEES = "Multiplies the usual fee of every reader; single fees can be changed in the table."
 FOR_COSTS = (

@@ -30,7 +30,7 @@ PARTS = {
 
 def draw(about: Scenario) -> None:
     """The whole page."""
-    state.follow_link(budget_store.size(about))
+    state.follow_link(about, budget_store.size(about))
     state.settle(partial(floors.settled, about))
     if reason := state.refused():
         st.warning(reason, icon=":material/block:")

@@ -9,28 +9,29 @@ from mpd2.core.text import percent
 from mpd2.methods.base import AsksOn
 from mpd2.planning import hard_stop
 from mpd2.planning.hard_stop import LEVEL, StopThresholds
-from mpd2.studio.case import store
 from mpd2.studio.case.store import Facts
 from mpd2.studio.parts import widgets
+from mpd2.studio.shell import store
 
 STEPS = (
-    "Each row is what has become known, the probability of glaucoma that follows, and what giving the cheaper answer "
+    "Each row is what has become known, the probability of {one} that follows, and what giving the cheaper answer "
     "now is expected to cost. Asking counts in the reader's fee and every answer that may come after."
 )
 STOPS = {
-    hard_stop.AGAIN: f"The photograph is poorer than those of {percent(LEVEL, 0)} of the training cases: photograph "
-    "again before anybody decides.",
+    hard_stop.AGAIN: f"The {{case}} is poorer than those of {percent(LEVEL, 0)} of the training cases: record it again "
+    "before anybody decides.",
     hard_stop.SPECIALIST: f"The case is farther from its nearest training case than {percent(LEVEL, 0)} of these are "
     "from theirs: to a specialist, whatever the steps say.",
 }
 
 
 def chain(facts: Facts, method: AsksOn) -> None:
-    """From how common glaucoma is to the final answer, each step with its expected cost."""
+    """From how common positives are to the final answer, each step with its expected cost."""
+    task = facts.case.manifest.task
     steps = method.steps(facts.run, facts.case, facts.costs)
-    stop = _thresholds().stops(facts.case)["stop"].iloc[0]
+    stop = _thresholds(facts.workspace).stops(facts.case)["stop"].iloc[0]
     if stop:
-        st.warning(STOPS[stop], icon=":material/do_not_disturb_on:")
+        st.warning(STOPS[stop].format(case=task.case), icon=":material/do_not_disturb_on:")
     widgets.data_table(
         steps,
         key="chain",
@@ -38,7 +39,7 @@ def chain(facts: Facts, method: AsksOn) -> None:
         columns={
             "known": st.column_config.TextColumn("What becomes known", width="medium"),
             "probability": st.column_config.ProgressColumn(
-                "P(glaucoma)", width="small", format="percent", min_value=0, max_value=1, help="Given all that is known"
+                "P(positive)", width="small", format="percent", min_value=0, max_value=1, help="Given all that is known"
             ),
             "now": st.column_config.NumberColumn(
                 "Deciding now", width="small", format="%.2f", help="Expected cost of errors"
@@ -54,11 +55,12 @@ def chain(facts: Facts, method: AsksOn) -> None:
         },
     )
     st.caption(
-        f"{STEPS} At most {method.most_readers(facts.run)} readers; mean of {facts.members} models. Answers count as "
-        "independent given the truth: in a clinic readers share mistakes, and a second one is worth less than this."
+        f"{STEPS.format(one=task.one)} At most {method.most_readers(facts.run)} readers; mean of {facts.members} "
+        "models. Answers count as independent given the truth: in a clinic readers share mistakes, and a second one is "
+        "worth less than this."
     )
 
 
 @cached
-def _thresholds() -> StopThresholds:
-    return hard_stop.fit_limits(store.train())
+def _thresholds(workspace: str) -> StopThresholds:
+    return hard_stop.fit_limits(store.train(workspace))

@@ -7,7 +7,8 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.core.arrays import Bools
-from mpd2.evaluation.clinical.searches import MEANINGS, SEARCHES
+from mpd2.core.text import verbatim
+from mpd2.evaluation.clinical.searches import SEARCHES, meanings, titles
 from mpd2.planning.worklist import ORDERS, ordered
 from mpd2.present.documents.worklist_files import clinic_table
 from mpd2.studio.case import store as case_store
@@ -20,13 +21,13 @@ CASE, PIN, ORDER, WHO, FINAL, SEARCH = "case", "pin", "order", "decided_by", "fi
 
 TABLE, NARROWED = "worklist", "case_narrowed"
 ANY, EVERYTHING = "any", "all"
+LONGEST = 100  # characters of an id that are shown
 RULE = "rule"  # the decider who has no action of its own
 FINALS = {ANY: "Any", case_store.RIGHT: "Right", case_store.WRONG: "Wrong"}
 HELP = {
     CASE: "Type an id, or walk through the worklist with the arrows.",
     ORDER: "Most costly: largest expected cost of what the run does. Closest call: nearest to being decided the other "
     "way. Most disagreement: fewest of the run's models agree on who decides.",
-    SEARCH: f"{'; '.join(f'{SEARCHES[key]}: {means}' for key, means in MEANINGS.items())}.",
     WHO: "None chosen means all.",
     FINAL: "Whether the final answer is the true one. A clinic learns this only later.",
     PIN: "A second case to compare this one with.",
@@ -48,7 +49,7 @@ def choose_case(about: Scenario) -> tuple[pd.DataFrame, str]:
             help=HELP[ORDER],
             width=175,
         )
-        rows = ordered(_filtered(searched), order)
+        rows = ordered(_filtered(about, searched), order)
         ids = rows["case_id"].tolist()
         _leave_what_is_filtered(ids)
         asked_for = st.session_state.get(CASE) or st.query_params.get(CASE)
@@ -81,14 +82,16 @@ def choose_pinned(about: Scenario, case_id: str) -> str | None:
     _pinning(ids, case_id)
     other = st.session_state.get(PIN)
     if other and other not in ids:
-        st.warning(f"The pinned case {other} is not in this slice.", icon=":material/push_pin:")
+        st.warning(f"The pinned case {verbatim(str(other))} is not in this slice.", icon=":material/push_pin:")
     return str(other) if other in ids and other != case_id else None
 
 
 def _search(about: Scenario) -> Bools:
     """The cases that the chosen preset search finds, [N]; each search with how many those are."""
     found = case_store.found(about)
-    names = {key: f"{name} ({found[key].sum()})" for key, name in SEARCHES.items()}
+    task = store.manifest(about.workspace).task
+    called = titles(task)
+    names = {key: f"{name} ({found[key].sum()})" for key, name in called.items()}
     chosen = link.one(
         st.selectbox,
         "Show",
@@ -98,16 +101,16 @@ def _search(about: Scenario) -> Bools:
         format_func=names.__getitem__,
         persist_state="session",
         on_change=_narrow,
-        help=HELP[SEARCH],
+        help=f"{'; '.join(f'{called[key]}: {means}' for key, means in meanings(task).items())}.",
         width=235,
     )
     return found[chosen]
 
 
-def _filtered(rows: pd.DataFrame) -> pd.DataFrame:
+def _filtered(about: Scenario, rows: pd.DataFrame) -> pd.DataFrame:
     """The worklist without what is filtered away."""
     names = {"ai": "AI's own word", RULE: "Rule against the AI"} | {
-        reader.column: reader.name for reader in store.cohort().manifest.readers
+        reader.column: reader.name for reader in store.manifest(about.workspace).readers
     }
     parts = _chosen(WHO, list(names)) + _chosen(FINAL, [case_store.RIGHT, case_store.WRONG])
     with st.popover(
@@ -219,21 +222,23 @@ def _take(ids: list[str]) -> None:
 
 def _outside(case_id: str, about: Scenario) -> None:
     """Say where an id is to be found, if anywhere, and stop."""
-    everything = store.cohort()
+    everything = store.cohort(about.workspace)
     row = np.flatnonzero(everything.ids == case_id)
     first = str(case_store.listing(about)["case_id"].iloc[0])
     if not len(row):
-        st.error(f"There is no case {case_id!r} in the table. An id looks like {first}.", icon=":material/search_off:")
+        asked = verbatim(repr(case_id[:LONGEST]))
+        said = f"There is no case {asked} in the table. An id looks like {verbatim(first)}."
+        st.error(said, icon=":material/search_off:")
     elif everything.split[row[0]] not in SHOWN_SPLITS:
         st.warning(
-            f"Case {case_id} is a {everything.split[row[0]]} case. Decisions are judged on "
+            f"Case {verbatim(case_id)} is a {everything.split[row[0]]} case. Decisions are judged on "
             f"{' and '.join(SHOWN_SPLITS)} cases only.",
             icon=":material/school:",
         )
     else:
         split = str(everything.split[row[0]])
         st.warning(
-            f"Case {case_id} is a {split} case of another slice than the one chosen in the sidebar.",
+            f"Case {verbatim(case_id)} is a {split} case of another slice than the one chosen in the sidebar.",
             icon=":material/filter_alt_off:",
         )
         st.button("Go to its slice", on_click=_widen, args=(split,), type="primary")
@@ -263,6 +268,6 @@ _COLUMNS = {
     "kept_cost": st.column_config.NumberColumn("If kept", format="%.2f", help="Expected cost if nobody is asked"),
     "place": st.column_config.NumberColumn("Sent as", help="How many cases are sent before this one is, and this one"),
     "defer": st.column_config.ProgressColumn("Lean to readers", min_value=0, max_value=1, format="percent"),
-    "ai_probability": st.column_config.NumberColumn("AI's probability", format="%.2f", help="Of glaucoma"),
+    "ai_probability": st.column_config.NumberColumn("AI's probability", format="%.2f", help="That it is positive"),
     "final": st.column_config.TextColumn("Final answer", help="Whether the final answer is the true one"),
 }

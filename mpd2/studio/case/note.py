@@ -8,12 +8,12 @@ from functools import partial
 import streamlit as st
 
 import mpd2
+from mpd2.core.text import verbatim
 from mpd2.present.documents.briefing import Stamp
 from mpd2.present.documents.case_sheet import case_sheet
 from mpd2.present.words import case
 from mpd2.studio.case import store as case_store
 from mpd2.studio.case.store import Facts
-from mpd2.studio.shell import store
 
 LONGEST = 2000  # characters of a note
 PRIVACY = "Kept in this visit's memory alone, and gone with it. Leave out names and dates of birth."
@@ -29,9 +29,9 @@ def note(facts: Facts) -> None:
 def _write(facts: Facts) -> None:
     with st.form("note", border=False):  # a download would otherwise be asked for before the last words arrive
         written = st.text_area(
-            f"Note on case {facts.id}",
+            f"Note on case {verbatim(facts.id)}",
             max_chars=LONGEST,
-            key=f"note:{facts.id}",
+            key=f"note:{facts.workspace}:{facts.id}",
             persist_state="session",
             placeholder="What should be looked at again?",
         )
@@ -50,10 +50,10 @@ def _write(facts: Facts) -> None:
 
 
 def _sheet(facts: Facts, written: str) -> bytes:
-    story = case.story(facts.case, facts.reason, case_store.train(), case_store.anatomy())
-    decider = case.who_decided(facts.case, facts.decisions, facts.glaucoma, facts.costs)
-    told = " ".join(filter(None, [story, decider, case.why_this_reader(facts.actions)]))
+    story = case.story(facts.case, facts.reason, facts.train, case_store.anatomy(facts.workspace))
+    decider = case.who_decided(facts.case, facts.decisions, facts.positive, facts.costs)
+    told = " ".join(filter(None, [story, decider, case.why_this_reader(facts.actions, facts.case.manifest.task)]))
     entry = facts.case.manifest.cohorts[facts.case.source[0]]
     about = f"a {facts.case.split[0]} case of {entry.name}, readings {entry.readings}"
-    stamp = Stamp(facts.title, about, 1, store.cohort().fingerprint, mpd2.__version__, date.today())
+    stamp = Stamp(facts.title, about, 1, facts.case.fingerprint, mpd2.__version__, date.today())
     return case_sheet(facts.case, facts.actions, told, written, stamp)

@@ -7,6 +7,7 @@ from functools import partial
 
 import streamlit as st
 
+from mpd2.core.text import verbatim
 from mpd2.studio.case import enquiry, find, note, store, tabs, view, whatif
 from mpd2.studio.case.store import Facts
 from mpd2.studio.shell.scenario import Scenario
@@ -22,7 +23,7 @@ def draw(about: Scenario) -> None:
     left, right = st.columns(2, gap="medium")
     with right:
         view.policy(facts)
-        view.eye(facts)
+        view.drawing(facts)
     with left:
         view.decision(facts)
         view.story(facts)
@@ -44,7 +45,7 @@ def _panels(facts: Facts, about: Scenario, other: str | None) -> dict[str, Calla
     panels["Similar cases"] = partial(tabs.similar, facts, about)
     panels[WHAT_IF] = partial(whatif.what_if, facts, about)
     if other is not None:
-        panels[f"Beside {other}"] = lambda: tabs.comparison(facts, store.facts(about, other))
+        panels[f"Beside {verbatim(other)}"] = lambda: tabs.comparison(facts, store.facts(about, other))
     return panels
 
 

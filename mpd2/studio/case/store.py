@@ -20,6 +20,7 @@ from mpd2.core.error_rates import Expectations
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Continuations, Decisions, Policy, mean_policy
 from mpd2.core.runs import Run
+from mpd2.core.state import StateLayout
 from mpd2.evaluation import explain
 from mpd2.evaluation.clinical.searches import searches
 from mpd2.methods.base import AsksOn, DecidesAnew, ExpectsCosts, Explains, Ground, HasPosterior, SeesInputs
@@ -43,6 +44,7 @@ class Facts:
 
     run: Run  # as it decides at the point
     title: str  # of the run
+    workspace: str
     case: Cohort  # one row
     policy: Policy  # [E, 1]
     expected: Expectations  # of the one case
@@ -57,6 +59,11 @@ class Facts:
         return str(self.case.ids[0])
 
     @property
+    def train(self) -> Cohort:
+        """The training cases of its workspace."""
+        return store.train(self.workspace)
+
+    @property
     def chosen(self) -> pd.Series:
         """The action taken."""
         return self.actions[self.actions["chosen"]].iloc[0]
@@ -67,9 +74,9 @@ class Facts:
         return bool(self.decisions.deferred[0])
 
     @property
-    def glaucoma(self) -> float:
-        """P(glaucoma) by the model that decides."""
-        return float(self.expected.glaucoma[0])
+    def positive(self) -> float:
+        """P(positive) by the model that decides."""
+        return float(self.expected.positive[0])
 
     @property
     def members(self) -> int:
@@ -85,7 +92,7 @@ class Facts:
     @property
     def inputs(self) -> tuple[str, ...]:
         """What the method looks at of a case; nothing if it does the same with every case."""
-        return inputs_of(self.run)
+        return inputs_of(self.run, self.case.layout)
 
     @property
     def own_model(self) -> bool:
@@ -94,7 +101,7 @@ class Facts:
 
     @property
     def own_posterior(self) -> bool:
-        """Whether P(glaucoma) alone comes from the method itself, and readers' errors from the rates beside it."""
+        """Whether P(positive) alone comes from the method itself, and readers' errors from the rates beside it."""
         return isinstance(method_of(self.run), HasPosterior)
 
     @property
@@ -103,22 +110,16 @@ class Facts:
         return self.run.method not in NOT_DEPLOYABLE
 
 
-def inputs_of(run: Run) -> tuple[str, ...]:
+def inputs_of(run: Run, layout: StateLayout) -> tuple[str, ...]:
     """What the method of a run looks at of a case; nothing if it does the same with every case."""
     method = method_of(run)
-    return method.inputs if isinstance(method, SeesInputs) else ()
+    return method.inputs(layout) if isinstance(method, SeesInputs) else ()
 
 
 @cached
-def train() -> Cohort:
-    """The training cases."""
-    return store.cohort().subset(split="train")
-
-
-@cached
-def anatomy() -> Floats:
-    """Glaucoma from the cup-to-disc ratios alone, learned from the training cases, [3]."""
-    return fit_anatomy(train())
+def anatomy(workspace: str) -> Floats:
+    """How likely positive by structure alone, learned from the training cases, [K + 1]."""
+    return fit_anatomy(store.train(workspace))
 
 
 @cached
@@ -128,13 +129,13 @@ def listing(about: Scenario) -> pd.DataFrame:
     Besides the columns of `worklist`: votes, members, defer (d), margin (log-odds by which a case is sent) and final
     (whether the final answer is right).
     """
-    usual = DaySetting(store.cohort().manifest.default_costs())
+    usual = DaySetting(store.manifest(about.workspace).default_costs())
     day = budget_store.day(about, usual)
     policy = _policy(about)
     truth = day.ranked.cohort.truth
     final = np.where(day.decisions.label == truth, RIGHT, WRONG)
     return budget_store.worklist(about, usual).assign(
-        votes=worklist.votes(policy, store.run(about.run).rule, day.plan),
+        votes=worklist.votes(policy, store.run(about.workspace, about.run).rule, day.plan),
         members=len(policy.defer),
         defer=day.ranked.defer,
         margin=day.ranked.order.max(-1),
@@ -145,20 +146,20 @@ def listing(about: Scenario) -> pd.DataFrame:
 @cached
 def found(about: Scenario) -> dict[str, Bools]:
     """Which cases of the slice each preset search finds, [N], in the table's order."""
-    usual = store.cohort().manifest.default_costs()
-    return searches(about.slice(store.cohort()), budget_store.day(about, DaySetting(usual)).decisions, usual)
+    usual = store.manifest(about.workspace).default_costs()
+    return searches(store.cases(about), budget_store.day(about, DaySetting(usual)).decisions, usual)
 
 
 def deciding(about: Scenario) -> Run:
     """The active run as it decides at the operating point; one that is recosted is as it was made."""
-    run = store.run(about.run)
+    run = store.run(about.workspace, about.run)
     method = method_of(run)
     return method.at(run, store.point(about.run, about)) if isinstance(method, DecidesAnew) else run
 
 
 def facts(about: Scenario, case_id: str) -> Facts:
     """One case of the slice, as the run's stored policy decides it."""
-    outcome, cases, policy = store.outcome(about.run, about), about.slice(store.cohort()), _policy(about)
+    outcome, cases, policy = store.outcome(about.run, about), store.cases(about), _policy(about)
     row = np.flatnonzero(cases.ids == case_id)
     own = Policy(policy.defer[:, row], policy.allocation[:, row], policy.available[row])
     goes_on = None if outcome.continuations is None else outcome.continuations.rows(row)
@@ -184,19 +185,22 @@ class Reason:
     parts: pd.DataFrame  # as `explain.attribution_frame`
     base: float  # mean of the background
     total: float  # of the case
+    orders: int  # of knowing the inputs that were drawn; 0 where every set of them was looked at
 
 
 @cached
 @st.spinner("Taking the decision apart …")
 def reasons(about: Scenario, case_id: str) -> dict[Ground, Reason]:
     """What each input adds to every number the case is decided by; none where nothing is to be decided."""
-    run, case = deciding(about), _case(case_id)
-    method, inputs = method_of(run), inputs_of(run)
+    run, case = deciding(about), _case(about, case_id)
+    method, inputs = method_of(run), inputs_of(run, case.layout)
     own = partial(method.grounds, run) if isinstance(method, Explains) else None
     grounds = own or explain.sending(_applied(about), run.rule)
-    found = explain.attribute(grounds, inputs, case, train()) if inputs else {}
+    found = explain.attribute(grounds, inputs, case, store.train(about.workspace)) if inputs else {}
     return {
-        ground: Reason(explain.attribution_frame(part, case), float(part.base.mean()), float(part.total.mean()))
+        ground: Reason(
+            explain.attribution_frame(part, case), float(part.base.mean()), float(part.total.mean()), part.orders
+        )
         for ground, part in found.items()
     }
 
@@ -205,22 +209,23 @@ def reasons(about: Scenario, case_id: str) -> dict[Ground, Reason]:
 @st.spinner("Looking for changes that would turn the decision …")
 def flips(about: Scenario, case_id: str) -> pd.DataFrame:
     """The smallest changes of one input that change what is done."""
-    return explain.flips(_applied(about), store.run(about.run).rule, _case(case_id), train())
+    rule, train = store.run(about.workspace, about.run).rule, store.train(about.workspace)
+    return explain.flips(_applied(about), rule, _case(about, case_id), train)
 
 
 @cached
 def stand_ins(about: Scenario, case_id: str) -> list[str]:
     """Who is asked, then who if that one is away, and so on."""
-    names = ["AI", *(reader.name for reader in store.cohort().manifest.readers)]
-    order = explain.stand_ins(_applied(about), store.run(about.run).rule, _case(case_id))
+    names = ["AI", *(reader.name for reader in store.manifest(about.workspace).readers)]
+    order = explain.stand_ins(_applied(about), store.run(about.workspace, about.run).rule, _case(about, case_id))
     return [names[action] for action in order]
 
 
 @cached
 def similar(about: Scenario, case_id: str) -> pd.DataFrame:
     """The training cases most like this one."""
-    rule = store.run(about.run).rule
-    return explain.similar_cases(_applied(about), rule, _case(case_id), train(), NEIGHBOURS)
+    rule = store.run(about.workspace, about.run).rule
+    return explain.similar_cases(_applied(about), rule, _case(about, case_id), store.train(about.workspace), NEIGHBOURS)
 
 
 def _applied(about: Scenario) -> explain.Applied:
@@ -238,6 +243,7 @@ def _facts(
     return Facts(
         run=run,
         title=store.run_title(about.run),
+        workspace=about.workspace,
         case=case,
         policy=policy,
         expected=expected,
@@ -248,8 +254,9 @@ def _facts(
     )
 
 
-def _case(case_id: str) -> Cohort:
-    return store.cohort().rows(store.cohort().ids == case_id)
+def _case(about: Scenario, case_id: str) -> Cohort:
+    whole = store.cohort(about.workspace)
+    return whole.rows(whole.ids == case_id)
 
 
 def _policy(about: Scenario) -> Policy:

@@ -8,14 +8,15 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.core.arrays import Bools
-from mpd2.core.cohort import STATE
+from mpd2.core.errors import UserError
 from mpd2.evaluation import regions
 from mpd2.present.charts import map as charts
 from mpd2.present.charts.map_print import for_paper
 from mpd2.studio.map import region, texts
 from mpd2.studio.parts import widgets
 from mpd2.studio.parts.case_list import case_list
-from mpd2.studio.shell import link, store
+from mpd2.studio.parts.not_built import not_built
+from mpd2.studio.shell import link, results, store
 from mpd2.studio.shell.scenario import Scenario
 
 NEIGHBOURS = 15  # cases an average is taken over: few enough to stay local, enough for a share
@@ -26,7 +27,12 @@ MAP, REGION = "map", "region"  # keys of the session; the region's is in the lin
 
 def draw(about: Scenario) -> None:
     """The whole page."""
-    evidence, layout = store.evidence(about), store.embedding()
+    try:
+        layout = results.embedding(about.workspace)
+    except UserError:  # there is none, or it is of the table before rows were added
+        not_built("A map of the cases", about.workspace)
+        return
+    evidence = store.evidence(about)
     x, y = layout.of(evidence.cohort).T
     cases = regions.cases(evidence, about.run).assign(x=x, y=y)
     inside = region.inside(link.free(REGION), cases)
@@ -36,19 +42,24 @@ def draw(about: Scenario) -> None:
         _region(about, cases, inside)
     else:
         st.info(texts.NO_REGION, icon=":material/select:")
-    st.caption(texts.MADE.format(inputs=len(STATE), all_cases=len(layout.ids), **layout.parameters.model_dump()))
+    st.caption(
+        texts.MADE.format(
+            inputs=len(evidence.cohort.layout), all_cases=len(layout.ids), **layout.parameters.model_dump()
+        )
+    )
 
 
 def _map(about: Scenario, cases: pd.DataFrame, chosen: list[str]) -> None:
     """The map with its choices."""
+    paints = charts.paints(store.manifest(about.workspace))
     with st.container(horizontal=True, vertical_alignment="center"):
         arrangement = link.one(
             st.segmented_control, "Show", list(texts.LAYOUTS), key="layout", default="four", required=True,
             format_func=texts.LAYOUTS.__getitem__, help=texts.LAYOUT, label_visibility="collapsed",
         )  # fmt: skip
         paint = link.one(
-            st.selectbox, "Colour", list(charts.PAINTS), key="colour", default="decider",
-            disabled=arrangement == "four", format_func=lambda name: charts.PAINTS[name].title, help=texts.COLOUR,
+            st.selectbox, "Colour", list(paints), key="colour", default="decider",
+            disabled=arrangement == "four", format_func=lambda name: paints[name].title, help=texts.COLOUR,
             label_visibility="collapsed", width=240,
         )  # fmt: skip
         averaged = st.toggle(
@@ -57,15 +68,17 @@ def _map(about: Scenario, cases: pd.DataFrame, chosen: list[str]) -> None:
         )  # fmt: skip
     shares = [painted.column for painted, _ in charts.PANELS.values()]
     drawn = regions.smoothed(cases, shares, NEIGHBOURS) if averaged else cases
-    panels = list(charts.PANELS) if arrangement == "four" else [paint]
+    panels = {name: paints[name] for name in (charts.PANELS if arrangement == "four" else [paint])}
     st.plotly_chart(
-        charts.four_panels(drawn, chosen) if arrangement == "four" else charts.one_panel(drawn, paint, chosen),
+        charts.four_panels(drawn, chosen)
+        if arrangement == "four"
+        else charts.one_panel(drawn, paint, paints[paint], chosen),
         key=MAP,
         on_select=_keep_region,
         selection_mode=("points", "box", "lasso"),
         theme="streamlit",
         config={"displaylogo": False},
-        alt=texts.ALT.format(cases=len(cases), colours=", ".join(charts.PAINTS[name].title for name in panels)),
+        alt=texts.ALT.format(cases=len(cases), colours=", ".join(each.title for each in panels.values())),
     )
     models = len(store.evidence(about).outcomes[about.run].decisions.label)
     st.caption(texts.NOTE.format(cases=len(cases), models=models))
@@ -79,7 +92,7 @@ def _region(about: Scenario, cases: pd.DataFrame, inside: Bools) -> None:
         st.button("Clear the region", on_click=_clear_region, icon=":material/deselect:", type="tertiary")
     if inside.sum() < FEW:
         st.caption(texts.FEW.format(few=FEW))
-    compared = regions.compare(cases, inside, store.weights(about))
+    compared = regions.compare(cases, inside, store.weights(about), store.cases(about).cluster)
     words = regions.in_words(compared)
     widgets.key_numbers(
         [

@@ -16,7 +16,7 @@ from mpd2.studio.overview import people, texts
 from mpd2.studio.overview import store as reads
 from mpd2.studio.parts import method_table, programme, widgets
 from mpd2.studio.parts.programme import Told
-from mpd2.studio.shell import link, store
+from mpd2.studio.shell import link, results, store
 from mpd2.studio.shell.scenario import Scenario
 
 COLOURS = {BETTER_WORD: "green", WORSE_WORD: "red", CHANCE_WORD: "gray"}
@@ -29,9 +29,10 @@ def draw(about: Scenario) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         units = link.one(st.segmented_control, "Shown", list(texts.UNITS), key="units", default="people", required=True,
                          format_func=texts.UNITS.__getitem__, label_visibility="collapsed")  # fmt: skip
-        told = programme.editor(own)
+        told = programme.editor(own, store.manifest(about.workspace))
         st.caption(_prevalence(told, own), width="content")
-    said = sentences(reads.people(about, told.programme), about.run, about.floor, store.choice(about.run, about))
+    rows, task = reads.people(about, told.programme), store.manifest(about.workspace).task
+    said = sentences(rows, about.run, task, about.floor, store.choice(about.run, about))
     st.markdown(f"**{said.headline}**  \n:small[{said.rates} {said.verdict}]")
     if units == "people":
         people.pictures(about, told)
@@ -47,7 +48,7 @@ def _prevalence(told: Told, own: float) -> str:
 
 def _rates(about: Scenario) -> None:
     """Five numbers and the main chart."""
-    answer = store.answer(about)
+    answer = results.answer(about)
     left, right = st.columns([2, 3], gap="medium")
     with left:
         _numbers(about, answer.numbers)
@@ -57,11 +58,11 @@ def _rates(about: Scenario) -> None:
 
 def _numbers(about: Scenario, numbers: tuple[KeyNumber, ...]) -> None:
     """Each number beside its small curve, its interval and its difference from the AI."""
-    curves, own = budget_store.small_curves(about), budget_store.day(about, state.usual()).share
+    curves, own = budget_store.small_curves(about), budget_store.day(about, state.usual(about)).share
     with st.container(gap=None):
         for number in numbers:
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-                st.metric(number.label, number.value, help=_help(number), width=140)
+                st.metric(number.label, number.value, help=_help(number, about), width=140)
                 with st.container(gap=None):
                     curve = sparkline(curves[number.metric], own)
                     st.image(curve, alt=f"{number.label} as more cases are sent", width=WIDTH)
@@ -77,9 +78,9 @@ def _against(numbers: tuple[KeyNumber, ...]) -> str:
     return f"{first} ({', '.join(others)})" if others else first
 
 
-def _help(number: KeyNumber) -> str:
+def _help(number: KeyNumber, about: Scenario) -> str:
     """What a number means, and how far it is from others, with intervals."""
-    return "  \n".join([method_table.help_of(number.metric), *map(str, number.differences)])
+    return "  \n".join([method_table.help_of(number.metric, about), *map(str, number.differences)])
 
 
 def _in_small(number: KeyNumber) -> str:

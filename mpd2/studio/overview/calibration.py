@@ -1,4 +1,4 @@
-"""Can its probabilities be believed: of glaucoma, and of what each reader will say."""
+"""Can its probabilities be believed: that a case is positive, and what each reader will say."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import streamlit as st
 from mpd2.core.cache import cached
 from mpd2.core.cohort import Cohort
 from mpd2.core.text import decimal, interval, percent
-from mpd2.evaluation.clinical.calibration import Forecast, of_glaucoma, of_readers, quality, reliability
+from mpd2.evaluation.clinical.calibration import Forecast, of_readers, of_truth, quality, reliability
 from mpd2.evaluation.clinical.gain import RECALIBRATED
 from mpd2.methods.base import HasPosterior, ModelsReaders
 from mpd2.methods.recalibrated import RecalibratedScore
@@ -27,12 +27,12 @@ from mpd2.study.claims import AI
 BESIDE = (RecalibratedScore.key, RECALIBRATED)  # runs shown with every other
 SAME = 1e-3  # of a probability, which nobody sees in a chart
 READER_BINS = 5  # of one reader's cases
-OF_GLAUCOMA = (
-    "Each point is a tenth of the cases, from the least to the most likely to have glaucoma; lines: 95 % intervals "
-    "(Wilson). Dashed: perfectly calibrated; above it glaucoma is more frequent than predicted, below it rarer."
+OF_TRUTH = (
+    "Each point is a tenth of the cases, from the least to the most likely to have {one}; lines: 95 % intervals "
+    "(Wilson). Dashed: perfectly calibrated; above it {positives} are more frequent than predicted, below it rarer."
 )
 OF_READERS = (
-    "How likely a reader was to say glaucoma, given the truth and by the model, against what was said. A slope below "
+    "How likely a reader was to say {positive}, given the truth and by the model, against what was said. A slope below "
     "1: the model is too sure of what the reader will say."
 )
 NO_READERS = "{title} has no model of what readers say, so there is nothing more to calibrate."
@@ -50,24 +50,25 @@ COLUMNS = {
 
 
 def draw(about: Scenario) -> None:
-    """Reliability of every probability of glaucoma, then of the reader models where the run has any."""
+    """Reliability of every probability that a case is positive, then of the reader models where the run has any."""
     about = about.as_fitted()  # what is believed does not depend on the operating point
-    curve, rows = glaucoma(about)
-    st.markdown(words.of_glaucoma(rows))
+    curve, rows = positive(about)
+    task = store.manifest(about.workspace).task
+    st.markdown(words.of_truth(rows, task))
     left, right = st.columns([2, 3], gap="large")
     with left:
         widgets.chart(
-            charts.reliability(curve, "with glaucoma"),
+            charts.reliability(curve, f"with {task.one}"),
             table=curve,
             key="calibration",
-            alt_text=f"Predicted and observed share with glaucoma by {', '.join(rows['title'])}",
-            note=OF_GLAUCOMA,
+            alt_text=f"Predicted and observed share with {task.one} by {', '.join(rows['title'])}",
+            note=OF_TRUTH.format(one=task.one, positives=task.positives),
         )
     with right:
         widgets.data_table(
             in_words(rows), key="calibration_quality", alt_text="How well each probability is calibrated", csv=rows
         )
-    if isinstance(method_of(store.run(about.run)), ModelsReaders):
+    if isinstance(method_of(store.run(about.workspace, about.run)), ModelsReaders):
         _readers(about)
     else:
         st.caption(NO_READERS.format(title=store.run_title(about.run)))
@@ -75,6 +76,7 @@ def draw(about: Scenario) -> None:
 
 def _readers(about: Scenario) -> None:
     """The slope of every reader model, and the curve of one reader."""
+    task = store.manifest(about.workspace).task
     curves, rows = readers(about)
     st.markdown(words.of_readers(rows))
     left, right = st.columns(2, gap="large")
@@ -84,7 +86,7 @@ def _readers(about: Scenario) -> None:
             table=rows,
             key="reader_slopes",
             alt_text="Calibration slope of the model of each reader, perfectly calibrated at 1",
-            note=OF_READERS,
+            note=OF_READERS.format(positive=task.positive),
         )
     with right:
         titles = dict(zip(rows["name"], rows["title"], strict=True))
@@ -92,19 +94,19 @@ def _readers(about: Scenario) -> None:
                           format_func=titles.__getitem__, width=260)  # fmt: skip
         curve = curves[curves["name"] == chosen]
         widgets.chart(
-            charts.reliability(curve, "said to have glaucoma"),
+            charts.reliability(curve, f"said to have {task.one}"),
             table=curve,
             key="reader_calibration",
-            alt_text=f"Predicted and observed share said to have glaucoma by {titles[chosen]}",
+            alt_text=f"Predicted and observed share said to have {task.one} by {titles[chosen]}",
         )
 
 
 @cached
 @st.spinner("Counting …")
-def glaucoma(about: Scenario) -> tuple[pd.DataFrame, pd.DataFrame]:
+def positive(about: Scenario) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Reliability and quality of the AI's probability, of those of the recalibrated AI and of the active run."""
-    cases, shipped = store.cases(about), store.run_names()
-    made = [of_glaucoma(AI, store.run_title(AI), cases.ai_probability, cases)]
+    cases, shipped = store.cases(about), store.sound_runs(about.workspace)
+    made = [of_truth(AI, store.run_title(AI), cases.ai_probability, cases)]
     names = dict.fromkeys((*(name for name in BESIDE if name in shipped), about.run))
     made += [_believed(name, about, cases) for name in names if name != AI]
     made = list(_told_apart(made))
@@ -115,7 +117,7 @@ def glaucoma(about: Scenario) -> tuple[pd.DataFrame, pd.DataFrame]:
 @st.spinner("Counting …")
 def readers(about: Scenario) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Reliability and quality of what the run expects each reader to say."""
-    run, cases = store.run(about.run), store.cases(about)
+    run, cases = store.run(about.workspace, about.run), store.cases(about)
     method = method_of(run, cases)
     made = of_readers(method.answers(run, cases), cases) if isinstance(method, ModelsReaders) else []
     return reliability(made, READER_BINS), quality(made, store.weights(about), READER_BINS)
@@ -142,12 +144,12 @@ def in_words(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def _believed(name: str, about: Scenario, cases: Cohort) -> Forecast:
-    """P(glaucoma) by the model a run decides by, or by the error rates beside it if it has none of its own."""
-    run, title = store.run(name), store.run_title(name)
+    """P(positive) by the model a run decides by, or by the error rates beside it if it has none of its own."""
+    run, title = store.run(about.workspace, name), store.run_title(name)
     method = method_of(run, cases)
     if isinstance(method, HasPosterior):
-        return of_glaucoma(name, title, method.glaucoma(run, cases).mean(0), cases)
-    return of_glaucoma(name, f"error rates of {title}", store.expectations(name, about, cases).glaucoma, cases)
+        return of_truth(name, title, method.positive(run, cases).mean(0), cases)
+    return of_truth(name, f"error rates of {title}", store.expectations(name, about, cases).positive, cases)
 
 
 def _told_apart(forecasts: Iterable[Forecast]) -> Iterable[Forecast]:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
-from mpd2.core.text import count
+from mpd2.core.manifest import Task
+from mpd2.core.text import GAP, count
 from mpd2.evaluation.clinical.per_thousand import Programme
 from mpd2.present.charts.clinical import gain as gain_chart
-from mpd2.present.charts.icon_array import GROUND, LOOKS, before_and_after, icon_array, in_words
+from mpd2.present.charts.icon_array import GROUND, before_and_after, icon_array, in_words, looks
 from mpd2.present.charts.kit.style import READER
 from mpd2.present.words import people as words
 from mpd2.studio.overview import store as reads
 from mpd2.studio.overview import texts
 from mpd2.studio.parts import widgets
-from mpd2.studio.parts.programme import Told
+from mpd2.studio.parts.programme import Told, plain
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.claims import AI
@@ -31,11 +32,11 @@ def pictures(about: Scenario, told: Told) -> None:
             own = {row["quantity"]: row for row in rows[rows["method"] == name].to_dict("records")}
             _picture(name, about, told.programme, words.effort(own, told.currency))
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
-        st.markdown(f":small[{_legend()}]", width="content")
+        st.markdown(f":small[{_legend(_task(about))}]", width="content")
         _files(about, told)
     if told.year:
         yearly = reads.people(about, told.programme, told.year)
-        st.markdown(_plain(words.in_a_year(yearly, about.run, told.currency)))
+        st.markdown(_plain(words.in_a_year(yearly, about.run, _task(about), told.currency)))
 
 
 def numbers(about: Scenario, told: Told) -> None:
@@ -43,14 +44,14 @@ def numbers(about: Scenario, told: Told) -> None:
     if reads.can_split(about):
         rows = reads.gain(about, told.programme)
         widgets.chart(
-            gain_chart.split(rows),
+            gain_chart.split(rows, _task(about)),
             table=rows,
             key="gain",
-            alt_text="Fewer false alarms and misses among 1,000 people by recalibration and by readers, with intervals",
+            alt_text="Fewer false alarms and misses of 1,000 screened by recalibration and by readers, with intervals",
             note=texts.GAIN,
         )
     rows = reads.people(about, told.programme)
-    shown = words.numbers(rows, about.run, told.currency, reads.not_in_people(about))
+    shown = words.numbers(rows, about.run, _task(about), told.currency, reads.not_in_people(about))
     widgets.data_table(
         shown,
         key="people",
@@ -58,7 +59,7 @@ def numbers(about: Scenario, told: Told) -> None:
         csv=rows,
         alt_text="Counts per 1,000 screened with intervals: the active run, the recalibrated AI and the AI alone",
     )
-    st.caption(texts.PEOPLE)
+    st.caption(texts.PEOPLE + worth(_task(about)))
 
 
 def _width(column: str) -> int:
@@ -66,20 +67,38 @@ def _width(column: str) -> int:
 
 
 def _picture(name: str, about: Scenario, programme: Programme, effort: str) -> None:
-    people = reads.cells(name, about, programme)
+    people, task = reads.cells(name, about, programme), _task(about)
     totals = people.groupby("outcome")["people"].sum()
-    counts = ", ".join(f"{_sign(outcome)} **{count(int(totals[outcome]))}** {said}" for outcome, said in ERRORS.items())
+    counts = ", ".join(
+        f"{_sign(outcome, task)} **{count(int(totals[outcome]))}** {said}" for outcome, said in ERRORS.items()
+    )
     with st.container(gap="xxsmall"):
         st.markdown(f"**{_title(name)}**: {counts}  \n:small[:gray[{_plain(effort)}]]")
-        st.image(icon_array(people), alt=in_words(people), width="stretch")
+        st.image(icon_array(people, task), alt=in_words(people, task), width="stretch")
 
 
 def _files(about: Scenario, told: Told) -> None:
     """The pictures side by side as a file, and who is in them."""
     arrays = [(_title(name), reads.cells(name, about, told.programme)) for name in _shown(about)]
     table = pd.concat([people.assign(method=name) for name, people in arrays], ignore_index=True)
-    title = texts.PICTURE.format(point=about.point_in_words())
-    widgets.files(lambda: before_and_after(arrays, title), table, "people-picture")
+    title = texts.PICTURE.format(people=_task(about).people, point=about.point_in_words())
+    widgets.files(lambda: before_and_after(arrays, title, _task(about)), table, "people-picture")
+
+
+def worth(task: Task) -> str:
+    """What one unit of cost is worth, where the table's owners say so; shown as it is, not as a formula.
+
+    >>> worth(Task(positive="a", negative="b", currency="US$", unit=250)), worth(Task(positive="a", negative="b"))
+    (' One unit is worth US\\\\$\xa0250.', '')
+    """
+    if task.unit is None:
+        return ""
+    currency = plain(task.currency)
+    return _plain(f" One unit is worth {currency}{GAP if currency else ''}{task.unit:,g}.")
+
+
+def _task(about: Scenario) -> Task:
+    return store.manifest(about.workspace).task
 
 
 def _shown(about: Scenario) -> list[str]:
@@ -91,15 +110,15 @@ def _title(name: str) -> str:
     return words.ALONE if name == AI else store.run_title(name)
 
 
-def _legend() -> str:
+def _legend(task: Task) -> str:
     """What the marks of the pictures stand for."""
-    marks = [f"{_sign(outcome)} {look.one}" for outcome, look in LOOKS.items()]
+    marks = [f"{_sign(outcome, task)} {look.one}" for outcome, look in looks(task).items()]
     ground = f':color[ read by a reader ]{{background="{READER.colour}{round(255 * GROUND):02x}"}}'
     return "\u2002".join([*marks, ground])
 
 
-def _sign(outcome: str) -> str:
-    look = LOOKS[outcome]
+def _sign(outcome: str, task: Task) -> str:
+    look = looks(task)[outcome]
     return f':color[{look.sign}]{{foreground="{look.colour}"}}'
 
 

@@ -15,7 +15,7 @@ from mpd2.evaluation.clinical import per_thousand
 from mpd2.evaluation.clinical.per_thousand import SCREENED, Programme
 from mpd2.evaluation.evidence import Evidence
 from mpd2.methods.registry import NOT_DEPLOYABLE
-from mpd2.studio.shell import store
+from mpd2.studio.shell import results, store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.claims import AI
 
@@ -58,12 +58,12 @@ def gain(about: Scenario, programme: Programme) -> pd.DataFrame:
 
 def can_split(about: Scenario) -> bool:
     """Whether there is a gain to split: of a run that is neither the AI nor the recalibrated one."""
-    return about.run not in (AI, gains.RECALIBRATED) and gains.RECALIBRATED in store.run_names()
+    return about.run not in (AI, gains.RECALIBRATED) and gains.RECALIBRATED in store.sound_runs(about.workspace)
 
 
 def _compared(about: Scenario) -> Evidence:
     """The active run beside the recalibrated AI, where that is shipped, and the AI alone."""
-    there = [name for name in (gains.RECALIBRATED, AI) if name in store.run_names()]
+    there = [name for name in (gains.RECALIBRATED, AI) if name in store.sound_runs(about.workspace)]
     return store.compared(tuple(dict.fromkeys((about.run, *there))), about)
 
 
@@ -83,11 +83,11 @@ def never_available(about: Scenario) -> pd.DataFrame:
 
 def paired(about: Scenario, metric: str) -> pd.DataFrame:
     """Every other method less the active run."""
-    rows = store.table("paired", about)
+    rows = results.table("paired", about)
     return rows[(rows["reference"] == about.run) & (rows["metric"] == metric)]
 
 
 def plane(about: Scenario, score: str, cost: str) -> pd.DataFrame:
     """Every deployable method by a score and a cost."""
-    rows = store.table("tradeoff", about)
+    rows = results.table("tradeoff", about)
     return rows[(rows["score"] == score) & (rows["cost"] == cost)]

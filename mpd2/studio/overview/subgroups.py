@@ -6,8 +6,8 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.core.cache import cached
-from mpd2.core.text import capital
-from mpd2.evaluation.clinical.subgroups import FEWEST, JUDGED, comparisons, groups, subgroups
+from mpd2.core.text import capital, listed
+from mpd2.evaluation.clinical.subgroups import FEWEST, JUDGED, banded, comparisons, groups, subgroups
 from mpd2.evaluation.metrics import METRICS, label_of
 from mpd2.present.charts.clinical import subgroups as charts
 from mpd2.present.words import subgroups as words
@@ -17,17 +17,15 @@ from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.claims import AI
 
 EXPLAINED = (
-    "Bands are thirds of the training cases: of how poor the photograph is, how unlike the AI's training images it "
-    "looks, and the vertical cup-to-disc ratio; the table has no disc size. n: the cases the metric is about. Thick: "
-    "95 % interval; thin: one that holds for all comparisons together. No gap is shown where a side has fewer than "
-    "{fewest} such cases."
+    "Bands are thirds of the training cases{by}. n: the cases the metric is about. Thick: 95 % interval; thin: one "
+    "that holds for all comparisons together. No gap is shown where a side has fewer than {fewest} such cases."
 )
 ALONE = "All cases of the slice are alike in cohort and bands: there is nothing to compare."
 COLUMNS = {
     "group": "Group",
     "metric": "Metric",
     "n": "Cases",
-    "positives": "With glaucoma",
+    "positives": "Positive",
     "value": "Value",
     "span": "95 % interval",
     "beside": "AI alone",
@@ -41,7 +39,7 @@ COLUMNS = {
 @st.spinner("Counting …")
 def table(about: Scenario) -> pd.DataFrame:
     """Every metric in every group, beside the AI alone; empty where all cases are in the same groups."""
-    split = groups(store.cases(about), store.cohort().subset(split="train"))
+    split = groups(store.cases(about), store.train(about.workspace))
     if not split:
         return pd.DataFrame()
     evidence = store.compared(tuple(dict.fromkeys((about.run, AI))), about)
@@ -73,7 +71,9 @@ def draw(about: Scenario) -> None:
             key="subgroup_gaps",
             alt_text=f"Gap in {label_of(metric)} of each group to all other cases",
         )
-    st.caption(EXPLAINED.format(fewest=FEWEST))
+    manifest = store.manifest(about.workspace)
+    by = [manifest.layout.titles[name] for name in banded(manifest)]
+    st.caption(EXPLAINED.format(by=f" by {listed(by)}" if by else "", fewest=FEWEST))
     with st.expander("All numbers"):
         widgets.data_table(
             in_words(rows),

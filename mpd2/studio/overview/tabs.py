@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from typing import Any
 
 import streamlit as st
 
@@ -15,7 +16,7 @@ from mpd2.present.words.side_by_side import NOTED, side_by_side, with_difference
 from mpd2.studio.overview import calibration, decision_curve, subgroups, texts
 from mpd2.studio.overview import store as reads
 from mpd2.studio.parts import method_table, widgets
-from mpd2.studio.shell import link, store
+from mpd2.studio.shell import link, results, store
 from mpd2.studio.shell.scenario import Scenario
 
 COSTS_FIRST = ("TotalCost", "ClinicalCost", "ExpertCost", "Defer", "F1", "MCC", "Sens", "Spec", "Prec", "Acc")
@@ -30,6 +31,7 @@ METRICS = {
 BESIDE = {"cohorts": ("Sens", "Spec", "Defer", "TotalCost"), "retention": RETAINED}  # shown of all cohorts at once
 TABLES = {"paper": "overall"}  # tabs that show a table of another name
 EVERY_COHORT = "every"
+MOST_PILLS = 13  # cohorts side by side in a row; more are chosen from a list
 GAP = "Δ total"
 OPENED_BY = {
     "paired": "paired", "cost": "tradeoff", "tradeoff-published": "tradeoff", "methods-published": "paper",
@@ -70,7 +72,7 @@ def _called(about: Scenario, view: str) -> str:
 
 def as_in_the_paper(about: Scenario) -> None:
     """Every method at the paper's own operating point, and what that comes to in cost."""
-    said = store.answer(about)
+    said = results.answer(about)
     st.markdown(f"{said.headline} {said.errors} {said.rival}")
     methods(about, "paper")
 
@@ -78,9 +80,9 @@ def as_in_the_paper(about: Scenario) -> None:
 def methods(about: Scenario, view: str) -> None:
     """Every method in one of the tables."""
     table_name = TABLES.get(view, view)
-    rows, nobody = store.table(table_name, about), reads.never_available(about)
+    rows, nobody = results.table(table_name, about), reads.never_available(about)
     columns = _by_cohort(about, view) if view in BESIDE else method_table.heads(METRICS[view], ALL)
-    intervals, printed = method_table.switches("methods", about.is_as_published)
+    intervals, printed = method_table.switches("methods", results.as_published(about))
     table = side_by_side(
         rows,
         columns,
@@ -98,6 +100,7 @@ def methods(about: Scenario, view: str) -> None:
         rows,
         table,
         columns,
+        about,
         key=f"methods-{view}",
         active=about.run,
         grey=NOT_DEPLOYABLE,
@@ -120,7 +123,7 @@ def differences(about: Scenario) -> None:
         table=paired,
         key="paired-chart",
         alt_text=f"Dots with intervals: {label_of(metric)} of each method less that of the active run",
-        note=texts.DIFFERENCES.format(help=method_table.help_of(metric), n=paired["n"].max()),
+        note=texts.DIFFERENCES.format(help=method_table.help_of(metric, about), n=paired["n"].max()),
     )
 
 
@@ -129,7 +132,7 @@ def tradeoffs(about: Scenario) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom"):
         cost = link.one(st.segmented_control, "Cost", COSTS, key="cost", default="TotalCost", required=True,
                         format_func=label_of)  # fmt: skip
-        printed = method_table.published_switch("tradeoff", about.is_as_published)
+        printed = method_table.published_switch("tradeoff", results.as_published(about))
     planes = {score: reads.plane(about, score, cost) for score in SCORES}
     for column, (score, plane) in zip(st.columns(2), planes.items(), strict=True):
         with column:
@@ -146,12 +149,13 @@ def tradeoffs(about: Scenario) -> None:
 
 def _by_cohort(about: Scenario, view: str) -> dict[tuple[str, str], str]:
     """The columns of one cohort, or a few of each."""
-    rows, cohorts = store.table(view, about), store.cohort().manifest.cohorts
+    rows, cohorts = results.table(view, about), store.manifest(about.workspace).cohorts
     sizes = dict(zip(rows["cohort"], rows["n"], strict=True))
     names = {item.key: f"{item.name} (n = {sizes[item.key]})" for item in cohorts if item.key in sizes}
     names[EVERY_COHORT] = "Side by side"
-    chosen = link.one(st.pills, "Cohort", [EVERY_COHORT, *list(names)[:-1]], key=f"cohort-{view}", default=EVERY_COHORT,
-                      required=True, format_func=names.__getitem__, label_visibility="collapsed")  # fmt: skip
+    widget: Any = partial(st.pills, required=True) if len(names) <= MOST_PILLS else partial(st.selectbox, width=320)
+    chosen = link.one(widget, "Cohort", [EVERY_COHORT, *list(names)[:-1]], key=f"cohort-{view}", default=EVERY_COHORT,
+                      format_func=names.__getitem__, label_visibility="collapsed")  # fmt: skip
     if chosen != EVERY_COHORT:
         return method_table.heads(METRICS[view], chosen)
     parts = [method_table.heads(BESIDE[view], item.key, item.name) for item in cohorts if item.key in sizes]

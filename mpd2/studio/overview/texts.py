@@ -23,18 +23,18 @@ AT_FLOOR = "Methods at this {rate}"
 EXPLAINED = {
     "overall": "Every method on every case of the slice, at the operating point chosen in the sidebar.",
     "paper": "Every method as the paper compares them, at its lowest total cost, whatever is chosen in the sidebar.",
-    "cohorts": "The same in each cohort: other cameras, other patients.",
+    "cohorts": "The same in each cohort: other devices, other patients.",
     "collapse": "How readings are spread over the readers. A method that always asks the same reader has collapsed.",
     "retention": "How safe the cases are that no reader sees. Accuracy, MCC and cost are of those cases alone.",
 }
-PICTURE = "1,000 people screened, {point}"
+PICTURE = "1,000 {people} screened, {point}"
 GAIN = (
     "Recalibration asks nobody: it is the AI with another threshold, fitted on training cases, at the same operating "
     "point. What is left is what readers add. Lines: 95 % intervals on the same resampled cases; left of 0 there are "
     "more."
 )
 PEOPLE = (
-    "Per 1,000 people screened, in brackets the 95 % interval. People are rounded so that they add up. Total cost is "
+    "Per 1,000 screened, in brackets the 95 % interval. Counts are rounded so that they add up. Total cost is "
     "that of a case, in the unit of the table's costs."
 )
 PREVALENCE = "Prevalence {prevalence}, as among these cases."

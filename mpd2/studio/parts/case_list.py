@@ -30,7 +30,7 @@ def _cost(label: str, explanation: str) -> object:
 
 _COLUMNS = {
     "case_id": st.column_config.TextColumn("Case", help="Its id in the table"),
-    "cohort": st.column_config.TextColumn("Cohort", help="Where the photograph comes from"),
+    "cohort": st.column_config.TextColumn("Cohort", help="Where the case comes from"),
     "truth": st.column_config.TextColumn("Truth", help="The reference diagnosis"),
     "action": st.column_config.TextColumn(
         "Decided by", help="The AI by its own word, the rule against it, or the reader most models of the run ask"

@@ -1,4 +1,4 @@
-"""What can be promised about glaucoma missed in patients no reader sees: a level to choose, a row for each cohort."""
+"""What can be promised about misses among cases no reader sees: a level to choose, a row for each cohort."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
-from mpd2.core.arrays import Floats
 from mpd2.core.cache import cached
 from mpd2.core.text import NOTHING, listed, percent, percent_interval
 from mpd2.evaluation.guarantee import (
@@ -18,7 +17,7 @@ from mpd2.evaluation.guarantee import (
     cases_needed,
     checked_promise,
     kept_cases,
-    redrawn,
+    redraws,
 )
 from mpd2.studio.parts import widgets
 from mpd2.studio.shell import link, store
@@ -28,18 +27,18 @@ from mpd2.study.sentences import records
 
 LEVEL = "level"
 CHECKS = StudyPlan().checks  # redraws, as many as for the study's own table
-PATIENTS = {"kept": "unread patients", "sent home": "unread patients called healthy"}
+CASES = {"kept": "unread cases", "sent home": "unread cases called negative"}
 """Whom a promise is about, by the keys of AMONG."""
 
-MOST = "How many missed glaucomas are allowed among 100 patients of the kind chosen beside this."
-WHO = "Unread: no reader sees the case. Only patients called healthy can be missed, so theirs is the stronger promise."
+MOST = "How many misses are allowed among 100 cases of the kind chosen beside this."
+WHO = "Unread: no reader sees the case. Only cases called negative can be missed, so theirs is the stronger promise."
 LIMIT = "Log-odds of being sent up to which a case stays unread; 0 is the run's own rule."
 HEADS = {
-    "cohort": ("Cohort", "Where the photographs come from."),
+    "cohort": ("Cohort", "Where the cases come from."),
     "state": ("Promise", "Whether it can be given from the val cases, and if not, why."),
-    "val": ("Missed on val", "Missed glaucomas among the unread of n val patients, on whom the limit was found."),
-    "test": ("Missed on test", "Missed glaucomas among the unread of n test patients, who had no part in that."),
-    "rate": ("Share missed on test", "Of the test patients who stay unread, with its 95 % interval (Wilson)."),
+    "val": ("Missed on val", "Misses among the unread of n val cases, on which the limit was found."),
+    "test": ("Missed on test", "Misses among the unread of n test cases, which had no part in that."),
+    "rate": ("Share missed on test", "Of the test cases that stay unread, with its 95 % interval (Wilson)."),
     "broken": (
         "Broken in redraws",
         f"In how many of {CHECKS} redraws of val and test cases the promise would have been broken; "
@@ -49,8 +48,8 @@ HEADS = {
 """The columns of words: head and help."""
 
 ASSUMPTION = (
-    f"A promise holds with {percent(CONFIDENCE, 0)} confidence for patients like those of the val cases: the same kind "
-    "of people and cameras. The val cases also chose checkpoints and thresholds, so they are not untouched; the last "
+    f"A promise holds with {percent(CONFIDENCE, 0)} confidence for cases like those of val: the same kind of people "
+    "and devices. The val cases also chose checkpoints and thresholds, so they are not untouched; the last "
     "column therefore counts how often the promise would have been broken with val and test cases drawn anew."
 )
 
@@ -69,7 +68,7 @@ def panel(about: Scenario) -> None:
             key="among",
             default="kept",
             required=True,
-            format_func=PATIENTS.__getitem__,
+            format_func=CASES.__getitem__,
             help=WHO,
         )
     rows = promises(about, most / 100, among)
@@ -94,17 +93,11 @@ def promises(about: Scenario, level: float, among: str) -> pd.DataFrame:
     val, test = (store.compared((run,), replace(whole, split=split)) for split in ("val", "test"))
     calibration, judged = (kept_cases(evidence, run, among) for evidence in (val, test))
     rows = []
-    for entry in store.cohort().manifest.cohorts:
+    for entry in store.manifest(about.workspace).cohorts:
         own = calibration.of(val.cohort.sources == entry.key)
         others = judged.of(test.cohort.sources == entry.key)
-        drawn = _redrawn(len(own) + len(others), len(own))
-        rows.append({"cohort": entry.name} | checked_promise(own, others, level, drawn))
+        rows.append({"cohort": entry.name} | checked_promise(own, others, level, redraws(own, others, CHECKS)))
     return pd.DataFrame(rows)
-
-
-@cached
-def _redrawn(cases: int, calibration: int) -> Floats:
-    return redrawn(cases, calibration, CHECKS)
 
 
 def as_words(rows: pd.DataFrame) -> pd.DataFrame:
@@ -131,7 +124,7 @@ def as_words(rows: pd.DataFrame) -> pd.DataFrame:
 def in_words(rows: pd.DataFrame, most: int, among: str) -> str:
     """The promises in a sentence or two."""
     given, few = (rows.loc[rows["state"] == state, "cohort"].tolist() for state in (HOLDS, TOO_FEW))
-    promise = f"At most {most} in 100 {PATIENTS[among]} have a glaucoma that is missed"
+    promise = f"At most {most} in 100 {CASES[among]} are positive and missed"
     if given:
         sentence = f"{promise}: this can be promised in **{listed(given)}**."
     else:

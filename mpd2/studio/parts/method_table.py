@@ -16,6 +16,7 @@ from mpd2.present.words.side_by_side import BEST, PRINTED, TIED, Columns, SideBy
 from mpd2.studio.parts import widgets
 from mpd2.studio.shell import store
 from mpd2.studio.shell.glossary import INTERVAL
+from mpd2.studio.shell.scenario import Scenario
 
 LEGEND = (
     f"{BEST} best of the methods that can be deployed; {TIED} not clearly different from the best: the 95 % interval "
@@ -51,6 +52,7 @@ def wide_table(
     rows: pd.DataFrame,
     table: SideBySide,
     columns: Columns,
+    about: Scenario,
     *,
     key: str,
     active: str,
@@ -62,7 +64,7 @@ def wide_table(
     """A tidy table laid out wide, with the tidy `rows` as its CSV; `roomy` columns have space for intervals."""
     helps = {
         name: st.column_config.Column(
-            help=help_of(metric), width=INTERVAL_WIDTH if roomy else LEAST_WIDTH if len(name) <= SHORT else None
+            help=help_of(metric, about), width=INTERVAL_WIDTH if roomy else LEAST_WIDTH if len(name) <= SHORT else None
         )
         for (_, metric), name in columns.items()
     }
@@ -78,9 +80,9 @@ def wide_table(
     widgets.download(rows, key)
 
 
-def help_of(metric: str) -> str:
+def help_of(metric: str, about: Scenario) -> str:
     """What a metric means at the costs that all methods are compared by."""
-    return METRICS[metric].explained(store.cohort().manifest.default_costs())
+    return METRICS[metric].explained(store.manifest(about.workspace).default_costs())
 
 
 def heads(metrics: Iterable[str], cohort: str, prefix: str = "") -> dict[tuple[str, str], str]:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from mpd2.core.cache import cached
 from mpd2.evaluation import readers
-from mpd2.studio.shell import store
+from mpd2.studio.shell import results, store
 from mpd2.studio.shell.scenario import Scenario
 
 
@@ -44,13 +44,13 @@ class Agreement:
 @st.spinner("Counting …")
 def quality(about: Scenario) -> Quality:
     """How good each reader is."""
-    evidence, matched = store.evidence(about), store.table("readers", about)
-    wins, gaps = (store.table(name, about).query("method == @about.run") for name in ("wins", "gaps"))
+    evidence, matched = store.evidence(about), results.table("readers", about)
+    wins, gaps = (results.table(name, about).query("method == @about.run") for name in ("wins", "gaps"))
     return Quality(
         title=evidence.outcomes[about.run].title,
         wins=readers.beaten(wins.iloc[0]),
         sheet=readers.sheet(matched, gaps, evidence.cohort),
-        points=readers.operating_points(matched, store.table("overall", about), about.run),
+        points=readers.operating_points(matched, results.table("overall", about), about.run),
     )
 
 

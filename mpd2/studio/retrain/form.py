@@ -13,8 +13,10 @@ from mpd2.lab.jobs import orders, own_runs, queue, worker_pool
 from mpd2.lab.jobs.folder import LONGEST, Order, Workshop, all_jobs
 from mpd2.lab.jobs.search import kept_presets
 from mpd2.methods.mpd2_router import Mpd2
+from mpd2.studio.parts.job_words import in_minutes
 from mpd2.studio.retrain import texts
-from mpd2.studio.shell import store
+from mpd2.studio.shell import store, workspaces
+from mpd2.studio.shell.scenario import Scenario
 from mpd2.training import form_fields
 from mpd2.training.config import PRESETS, Config, parse_config
 from mpd2.training.devices import DEVICES, describe_devices
@@ -28,34 +30,35 @@ BUDGETS: dict[str, float | None] = {f"{share} %": share / 100 for share in (20, 
 OFF_VALUES = {GSDP: 0.0, RANK: 0.0, BUDGET: None}
 
 
-def draw(grid: bool) -> None:
+def draw(about: Scenario, grid: bool) -> None:
     """The form of one training, or of a grid, and its button."""
     worker_pool.keep_ready()
     if grid:
         st.caption(texts.GRID)
     left, right = st.columns(2)
     with left:
-        start = choose_start()
+        start = choose_start(about)
     with right:
-        title = st.text_input("Name", key=f"{_place(start, grid)}:name", max_chars=LONGEST, help=texts.NAME,
+        title = st.text_input("Name", key=f"{_place(about, start, grid)}:name", max_chars=LONGEST, help=texts.NAME,
                               placeholder="named after the change")  # fmt: skip
     try:
-        wish, seeds, budgets = _wish(start, grid, title.strip())
+        wish, seeds, budgets = _wish(about, start, grid, title.strip())
         if grid:
-            order = orders.grid(wish, budgets, seeds, table(), store.cohort())
+            order = orders.grid(wish, budgets, seeds, table(about), store.cohort(about.workspace))
         else:
-            order = orders.training(wish, seeds, table(), store.cohort())
+            order = orders.training(wish, seeds, table(about), store.cohort(about.workspace))
     except UserError as error:
         st.error(form_fields.in_words(str(error)), icon=":material/error:")
         st.button("Train", disabled=True, icon=":material/model_training:", key="retrain_go")
         return
-    _go(order, wish)
+    _go(about, order, wish)
 
 
-def choose_start() -> orders.Start:
+def choose_start(about: Scenario) -> orders.Start:
     """The preset or run to start from: presets, shipped and kept, and own runs whose members share their settings."""
-    costs, kept = store.cohort().manifest.default_costs(), kept_presets(Workshop.here())
-    own = {store.own_key(run): run for run in store.own_runs() if run.kind == "train" and run.method == Mpd2.key}
+    costs, kept = store.manifest(about.workspace).default_costs(), kept_presets(Workshop.here())
+    routers = [run for run in store.own_runs(about.workspace) if run.kind == "train" and run.method == Mpd2.key]
+    own = {store.own_key(run): run for run in routers}
     titles = {name: store.run_title(name) for name in sorted(PRESETS, reverse=True)}
     titles |= {f"{PRESET}{name}": _kept_title(name) for name in kept}
     titles |= {name: run.title for name, run in own.items()}
@@ -65,31 +68,32 @@ def choose_start() -> orders.Start:
         return orders.Start(name, titles[name], parse_config(dict(own[name].settings)), own[name].costs)
     if name in PRESETS:
         return orders.Start(name, titles[name], PRESETS[name], costs)
-    return kept_start(name.removeprefix(PRESET), kept[name.removeprefix(PRESET)])
+    return kept_start(about, name.removeprefix(PRESET), kept[name.removeprefix(PRESET)])
 
 
-def kept_start(name: str, config: Config) -> orders.Start:
+def kept_start(about: Scenario, name: str, config: Config) -> orders.Start:
     """A preset somebody kept, as a start."""
-    return orders.Start(f"{PRESET}{name}", _kept_title(name), config, store.cohort().manifest.default_costs())
+    costs = store.manifest(about.workspace).default_costs()
+    return orders.Start(f"{PRESET}{name}", _kept_title(name), config, costs)
 
 
-def table() -> Path:
+def table(about: Scenario) -> Path:
     """The table that is trained on."""
-    return store.DATA / store.cohort().manifest.table
+    return workspaces.find(about.workspace).table
 
 
 def _kept_title(name: str) -> str:
     return f"{name} (preset)"
 
 
-def _place(start: orders.Start, grid: bool) -> str:
-    """Begins the key of every field, so that another start brings its own values."""
-    return f"{'grid' if grid else 'train'}:{start.name}"
+def _place(about: Scenario, start: orders.Start, grid: bool) -> str:
+    """Begins the key of every field, so that another start or table brings its own values."""
+    return f"{'grid' if grid else 'train'}:{about.workspace}:{start.name}"
 
 
-def _wish(start: orders.Start, grid: bool, title: str) -> tuple[orders.Wish, int, list[float | None]]:
+def _wish(about: Scenario, start: orders.Start, grid: bool, title: str) -> tuple[orders.Wish, int, list[float | None]]:
     """All that is set: configuration, costs and device; how many seeds; the budgets of a grid."""
-    place = _place(start, grid)
+    place = _place(about, start, grid)
     changes: dict[str, Any] = {}
     budgets: list[float | None] = []
     columns = st.columns([3, 3, 2] if grid else [3, 3, 3, 2], gap="medium", vertical_alignment="bottom")
@@ -146,7 +150,7 @@ def _more(start: orders.Start, place: str) -> tuple[dict[str, Any], Costs, str]:
 def _costs_and_device(costs: Costs, place: str) -> tuple[Costs, str]:
     miss, alarm, device = st.columns([1, 1, 2])
     with miss:
-        missed = st.number_input("Missed glaucoma", 0.0, 100.0, costs.false_negative, 0.1, format="%g",
+        missed = st.number_input("A miss", 0.0, 100.0, costs.false_negative, 0.1, format="%g",
                                  key=f"{place}:miss", help=texts.COST_MISS)  # fmt: skip
     with alarm:
         alarmed = st.number_input("False alarm", 0.0, 100.0, costs.false_positive, 0.1, format="%g",
@@ -185,7 +189,7 @@ def _number(setting: Field, value: float, place: str, disabled: bool = False, la
     )
 
 
-def _go(order: Order, wish: orders.Wish) -> None:
+def _go(about: Scenario, order: Order, wish: orders.Wish) -> None:
     """What would be done, about how long it would take, and the button."""
     jobs = all_jobs(Workshop.here())
     seconds = orders.estimated_seconds(order.configs, jobs)
@@ -193,7 +197,7 @@ def _go(order: Order, wish: orders.Wish) -> None:
     # Not a callback: its arguments would be of the run before, without what was typed last.
     if left.button("Train", type="primary", icon=":material/model_training:", key="retrain_go", help=texts.TRAIN_HELP,
                    width="stretch"):  # fmt: skip
-        submit(order)
+        submit(about, order)
     middle.caption(
         f"**{order.title}**: {models(len(order.configs))}, up to {order.steps} epochs, about {in_minutes(seconds)} on "
         f"{describe_devices(worker_pool.threads())}. Changed: {form_fields.changes_in_words(wish.changes)}."
@@ -203,11 +207,11 @@ def _go(order: Order, wish: orders.Wish) -> None:
         st.json(order.configs[0].model_dump(mode="json"), expanded=1)
 
 
-def submit(order: Order) -> None:
+def submit(about: Scenario, order: Order) -> None:
     """Put a job into the queue and show it; what speaks against it is said."""
     place = Workshop.here()
-    taken = {run.title for run in store.own_runs()} | {job.order.title for job in all_jobs(place)}
-    taken |= {store.run_title(name) for name in store.run_names()}
+    taken = {run.title for run in store.own_runs(about.workspace)} | {job.order.title for job in all_jobs(place)}
+    taken |= {store.run_title(name) for name in store.run_names(about.workspace)}
     try:
         own_runs.check_room(place)
         job = queue.submit(order.model_copy(update={"title": own_runs.unique(order.title, taken)}), place)
@@ -224,12 +228,3 @@ def models(number: int) -> str:
     ('1 model', '10 models')
     """
     return "1 model" if number == 1 else f"{number} models"
-
-
-def in_minutes(seconds: float) -> str:
-    """A duration as people say it.
-
-    >>> in_minutes(41.2), in_minutes(200)
-    ('41 s', '3 min')
-    """
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

@@ -9,15 +9,18 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.core.errors import UserError
+from mpd2.core.text import verbatim
 from mpd2.lab.jobs import grid, queue
 from mpd2.lab.jobs.folder import ENDED, HISTORY, Job, Order, Status, Workshop, all_jobs, damaged_jobs
 from mpd2.lab.jobs.history import History, read_history
 from mpd2.present.charts import training as charts
 from mpd2.present.charts.kit.drawing import Drawing
 from mpd2.studio.parts import widgets
+from mpd2.studio.parts.job_words import build_in_words, build_share, in_minutes
 from mpd2.studio.retrain import texts
-from mpd2.studio.retrain.form import CHOSEN_JOB, in_minutes, models
+from mpd2.studio.retrain.form import CHOSEN_JOB, models
 from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import Scenario
 
 LOOK, DRAW = 1.0, 3.0  # seconds between two looks at the jobs, and between two drawings of the curves
 SHOWN = 6  # jobs in the list
@@ -49,10 +52,10 @@ def draw() -> Job | None:
     return jobs[names.index(chosen)] if chosen in names else jobs[-1]
 
 
-def live(job: Job) -> None:
+def live(job: Job, about: Scenario) -> None:
     """The curves of a job, drawn again while it runs."""
     running = job.status.state not in ENDED
-    st.fragment(_curves, run_every=DRAW if running else None, key="curves")(job)
+    st.fragment(_curves, run_every=DRAW if running else None, key="curves")(job, about)
 
 
 def _list(place: Workshop) -> None:
@@ -81,7 +84,9 @@ def _row(job: Job, order: Order, status: Status, place: Workshop) -> bool:
     name, how, buttons = st.columns([4, 5, 3], vertical_alignment="center")
     name.markdown(f"{ICONS[status.state]} **{order.title}**")
     with how:
-        if status.state == "running":
+        if order.building is not None:
+            st.progress(build_share(status), text=verbatim(build_in_words(status)))
+        elif status.state == "running":
             st.progress(min(status.epoch / order.steps, 1.0), text=_progress(order, status))
         else:
             st.caption(_ending(order, status))
@@ -140,8 +145,8 @@ def _tell(act: Callable[[Job, Workshop], None], job: Job, place: Workshop) -> No
 # ---------------------------------------------------------------------------------- curves
 
 
-def _curves(job: Job) -> None:
-    readers = [reader.name for reader in store.cohort().manifest.readers]
+def _curves(job: Job, about: Scenario) -> None:
+    readers = [reader.name for reader in store.manifest(about.workspace).readers]
     try:
         order, history = job.order, read_history(job.folder / HISTORY)
         if history is not None:
@@ -172,9 +177,8 @@ def _curves(job: Job) -> None:
     if np.nanmax(history.log["multiplier"]) > 0:
         frame = history.frame(list(charts.MULTIPLIER))
         _chart("multiplier", charts.multiplier(frame), frame, "The budget's multiplier over epochs")
-    st.caption(
-        f"{texts.LIVE} n = {models(len(order.configs))}, {(store.cohort().split == 'val').sum()} validation cases."
-    )
+    validated = (store.cohort(about.workspace).split == "val").sum()
+    st.caption(f"{texts.LIVE} n = {models(len(order.configs))}, {validated} validation cases.")
 
 
 def _chart(name: str, chart: Drawing, table: pd.DataFrame, alt_text: str) -> None:

@@ -12,7 +12,6 @@ from mpd2.core.cache import cached
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Decisions, decided_together
-from mpd2.core.runs import load_predictions
 from mpd2.core.text import GAP, decimal, interval, percent
 from mpd2.evaluation import readers, tables
 from mpd2.evaluation.evidence import Outcome
@@ -49,7 +48,8 @@ def draw(name: str, about: Scenario) -> None:
     st.subheader(f"Effect of the change: {store.run_title(name)}", anchor=False)
     actions(name, about)
     judged = judged_slice(about, "result")
-    names = tuple(dict.fromkeys((name, about.run, PAPER_RUN)))
+    there = store.run_names(about.workspace)
+    names = tuple(dict.fromkeys((name, about.run, *(run for run in (PAPER_RUN,) if run in there))))
     facts, drawn = store.compared(names, judged), store.weights(judged)
     others = [other for other in names if other != name]
     st.markdown(" ".join(_difference(name, other, judged) for other in others))
@@ -66,7 +66,7 @@ def beside(names: tuple[str, ...], about: Scenario, key: str, first: str) -> Non
     rows = _overall(names, about)
     columns = method_table.heads(METRICS, tables.ALL)
     table = side_by_side(rows, columns, first=first, standing=_standing(names, about), intervals=True)
-    method_table.wide_table(rows, table, columns, key=f"{key}-table", active=first, roomy=True,
+    method_table.wide_table(rows, table, columns, about, key=f"{key}-table", active=first, roomy=True,
                            alt_text="The runs side by side, a column for each metric")  # fmt: skip
     st.caption(
         f"n = {rows['n'].max()} cases; brackets hold 95{GAP}% intervals over resampled cases. "
@@ -95,7 +95,7 @@ def actions(name: str, about: Scenario) -> None:
                   type="primary")  # fmt: skip
         with st.popover("Name", icon=":material/edit:"):
             st.text_input("Name", store.run_title(name), key=f"title:{name}", max_chars=LONGEST, help=texts.NAME)
-            st.button("Save this name", key=f"rename:{name}", on_click=_rename, args=(name,))
+            st.button("Save this name", key=f"rename:{name}", on_click=_rename, args=(name, about))
         st.download_button("Export", partial(own_runs.zipped, folder, place), f"{folder}.zip", "application/zip",
                            key=f"export:{name}", on_click="ignore", icon=":material/archive:",
                            help="The run's folder, for `python -m mpd2 evaluate` and `route`")  # fmt: skip
@@ -114,13 +114,14 @@ def draw_grid(name: str, about: Scenario) -> None:
     widgets.data_table(shown.drop(columns="metric"), key="grid-effects", columns=_EFFECTS,
                        alt_text=f"Change in {label_of(metric)} of each cell against the first")  # fmt: skip
     columns = method_table.heads(tables.OBJECTIVE + tables.REGULARISATION[:6], tables.ALL)
-    table = side_by_side(rows, columns, first=str(rows["method"].iloc[0]), intervals=True)
-    method_table.wide_table(rows, table, columns, key="grid-levels", active=str(rows["method"].iloc[0]), head="Cell",
+    first = str(rows["method"].iloc[0])
+    table = side_by_side(rows, columns, first=first, intervals=True)
+    method_table.wide_table(rows, table, columns, about, key="grid-levels", active=first, head="Cell",
                            roomy=True, alt_text="Every cell of the grid, a column for each metric")  # fmt: skip
     st.caption(f"Student's 95{GAP}% intervals of the mean over {rows['n'].max()} seeds, on {judged.split} cases.")
     st.selectbox("Cell", list(rows["method"].unique()), key="grid-cell", width=420)
     with st.container(horizontal=True):
-        st.button("Keep this cell as a run of its own", key="grid-keep", on_click=_keep_cell, args=(name,),
+        st.button("Keep this cell as a run of its own", key="grid-keep", on_click=_keep_cell, args=(name, about),
                   icon=":material/bookmark_add:")  # fmt: skip
         with st.popover("Delete the grid", icon=":material/delete:"):
             st.button("Delete it", key=f"delete:{name}", on_click=delete, args=(name,), type="primary")
@@ -152,8 +153,8 @@ def _paired(names: tuple[str, ...], reference: str, about: Scenario) -> pd.DataF
 @cached
 @st.spinner("Counting …")
 def _grid_tables(name: str, about: Scenario) -> tuple[pd.DataFrame, pd.DataFrame]:
-    cases, run = store.cases(about), store.run(name)
-    facts = grid.evidence(run, load_predictions(store.run_folder(name), run, cases), cases)
+    cases, run = store.cases(about), store.run(about.workspace, name)
+    facts = grid.evidence(run, store.predictions(about.workspace, name)(cases), cases)
     return grid.levels(facts), grid.effects(facts)
 
 
@@ -195,10 +196,10 @@ def _activate(name: str) -> None:
     st.session_state[frame.RUN] = name
 
 
-def _rename(name: str) -> None:
+def _rename(name: str, about: Scenario) -> None:
     """Call it what stands in the field at the press."""
     title = st.session_state[f"title:{name}"]
-    taken = {store.run_title(other) for other in store.run_names() if other != name}
+    taken = {store.run_title(other) for other in store.run_names(about.workspace) if other != name}
     try:
         own_runs.rename(name.removeprefix(store.OWN), title, Workshop.here(), taken)
     except UserError as error:
@@ -213,14 +214,15 @@ def delete(name: str) -> None:
         st.toast(str(error), icon=":material/error:")
 
 
-def _keep_cell(name: str) -> None:
+def _keep_cell(name: str, about: Scenario) -> None:
     """Make the cell chosen at the press a run."""
     cell = st.session_state["grid-cell"]
-    run, taken = store.run(name), {store.run_title(other) for other in store.run_names()}
+    run, whole = store.run(about.workspace, name), store.cohort(about.workspace)
+    taken = {store.run_title(other) for other in store.run_names(about.workspace)}
     title = own_runs.unique(f"{store.run_title(name)}: {cell}"[:LONGEST], taken)
     try:
-        policy = load_predictions(store.run_folder(name), run, store.cohort())
-        own_runs.keep_cell(name.removeprefix(store.OWN), run, policy, cell, title, store.cohort(), Workshop.here())
+        policy = store.predictions(about.workspace, name)(whole)
+        own_runs.keep_cell(name.removeprefix(store.OWN), run, policy, cell, title, whole, Workshop.here())
     except UserError as error:
         st.toast(str(error), icon=":material/error:")
     else:

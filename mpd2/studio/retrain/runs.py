@@ -15,8 +15,8 @@ from mpd2.training.form_fields import changes_in_words
 
 def draw(about: Scenario) -> None:
     """The list of runs, one of them closely, and up to four side by side; below, those that cannot be read."""
-    damaged = store.damaged_runs()
-    _list([run for run in store.own_runs() if run.name not in {each.name for each in damaged}], about)
+    damaged = store.damaged_runs(about.workspace)
+    _list([run for run in store.own_runs(about.workspace) if run.name not in {each.name for each in damaged}], about)
     if damaged:
         _damaged(damaged)
 
@@ -27,18 +27,18 @@ def _list(runs: list[OwnRun], about: Scenario) -> None:
         st.caption("There is none yet.")
         return
     words = st.text_input("Search", key="runs-search", placeholder="name, start or setting", icon=":material/search:")
-    matching = [run for run in runs if words.lower() in _searched(run)]
+    matching = [run for run in runs if words.lower() in _searched(run, about)]
     st.caption(f"{len(matching)} of {len(runs)} runs. Choose a row to name, activate, export or delete it.")
-    shown = pd.DataFrame([_row(run) for run in matching], columns=list(_COLUMNS))
+    shown = pd.DataFrame([_row(run, about) for run in matching], columns=list(_COLUMNS))
     picked = widgets.data_table(shown, key="runs-list", alt_text="People's own runs", columns=_COLUMNS, pick=True)
     if picked:
         _closely(matching[picked[0]], about)
     _compare([run for run in runs if run.kind == "train"], about)
 
 
-def lineage(name: str | None) -> str:
+def lineage(name: str | None, about: Scenario) -> str:
     """The runs and presets a run was changed from, the oldest last."""
-    own = {store.own_key(run): run for run in store.own_runs()}
+    own = {store.own_key(run): run for run in store.own_runs(about.workspace)}
     steps: list[str] = []
     while name and len(steps) <= len(own):
         steps.append(store.run_title(name))
@@ -48,7 +48,7 @@ def lineage(name: str | None) -> str:
 
 def _closely(run: OwnRun, about: Scenario) -> None:
     name = store.own_key(run)
-    st.markdown(f"**{run.title}** ← {lineage(run.changed_from) or 'trained on the command line'}")
+    st.markdown(f"**{run.title}** ← {lineage(run.changed_from, about) or 'trained on the command line'}")
     st.caption(f"Changed: {changes_in_words(run.changes)}")
     if run.kind == "grid":
         result.draw_grid(name, about)
@@ -71,7 +71,7 @@ def _damaged(runs: list[DamagedRun]) -> None:
 
 def _compare(runs: list[OwnRun], about: Scenario) -> None:
     st.subheader("Side by side", anchor=False)
-    shipped = [name for name in store.run_names() if not name.startswith(store.OWN)]
+    shipped = [name for name in store.run_names(about.workspace) if not name.startswith(store.OWN)]
     options = list(dict.fromkeys([about.run, *map(store.own_key, runs), *shipped]))
     chosen = st.multiselect("Runs", options, default=options[:2], max_selections=texts.MOST_COMPARED,
                             format_func=store.run_title, key="runs-compare", help=texts.COMPARE)  # fmt: skip
@@ -84,17 +84,17 @@ def _compare(runs: list[OwnRun], about: Scenario) -> None:
     result.paired_chart(names, judged, names[0], key="compare")
 
 
-def _searched(run: OwnRun) -> str:
-    return f"{run.title} {run.name} {lineage(run.changed_from)} {changes_in_words(run.changes)}".lower()
+def _searched(run: OwnRun, about: Scenario) -> str:
+    return f"{run.title} {run.name} {lineage(run.changed_from, about)} {changes_in_words(run.changes)}".lower()
 
 
-def _row(run: OwnRun) -> dict[str, object]:
+def _row(run: OwnRun, about: Scenario) -> dict[str, object]:
     return {
         "title": run.title,
         "created": pd.Timestamp(run.created),
         "routers": run.routers,
         "kind": "grid" if run.kind == "grid" else "models",
-        "start": lineage(run.changed_from),
+        "start": lineage(run.changed_from, about),
         "changes": changes_in_words(run.changes) if run.changed_from else "",
     }
 

@@ -25,6 +25,7 @@ from mpd2.present.charts.kit.drawing import Drawing
 from mpd2.studio.parts import widgets
 from mpd2.studio.retrain import form, jobs, texts
 from mpd2.studio.shell import store
+from mpd2.studio.shell.scenario import Scenario
 from mpd2.training import form_fields
 from mpd2.training.config import Config
 
@@ -32,10 +33,10 @@ SHOWN = "tune_shown"  # key of the session: the study that is looked at
 LOOK = 5.0  # seconds between two looks at a study that is being worked on
 
 
-def draw() -> None:
+def draw(about: Scenario) -> None:
     """The form, the jobs, and the results of a study so far."""
     st.caption(texts.TUNE)
-    _form()
+    _form(about)
     jobs.draw()
     place = Workshop.here()
     try:
@@ -51,7 +52,7 @@ def draw() -> None:
         with st.popover("Delete", icon=":material/delete:"):
             st.caption(texts.DELETE_STUDY)
             st.button("Delete it", key="tune_delete", on_click=_delete, args=(name, place), type="primary")
-    st.fragment(_study, run_every=LOOK if _is_busy(name, place) else None, key="study")(name, place)
+    st.fragment(_study, run_every=LOOK if _is_busy(name, place) else None, key="study")(name, place, about)
 
 
 def _is_busy(study: str, place: Workshop) -> bool:
@@ -62,11 +63,11 @@ def _is_busy(study: str, place: Workshop) -> bool:
     )
 
 
-def _form() -> None:
+def _form(about: Scenario) -> None:
     worker_pool.keep_ready()
     left, right = st.columns(2)
     with left:
-        start = form.choose_start()
+        start = form.choose_start(about)
     name = right.text_input("Study", start.name, max_chars=LONGEST, key=f"tune:{start.name}:study", help=texts.STUDY)
     columns = st.columns(3)
     trials = columns[0].number_input("Trials", 2, orders.MOST_TRIALS, 80, 10, key="tune:trials", help=texts.TRIALS)
@@ -76,15 +77,15 @@ def _form() -> None:
         config = start.config.but(training__epochs=int(epochs))
         wish = orders.Wish(start, config, start.costs)
         search = Search(study=name.strip() or start.name, trials=int(trials), seeds=int(seeds))
-        order = orders.tuning(wish, search, form.table(), store.cohort())
+        order = orders.tuning(wish, search, form.table(about), store.cohort(about.workspace))
     except UserError as error:
         st.error(form_fields.in_words(str(error)), icon=":material/error:")
         return
     if st.button("Search", type="primary", icon=":material/travel_explore:", key="tune_go", help=texts.TRAIN_HELP):
-        form.submit(order)
+        form.submit(about, order)
 
 
-def _study(name: str, place: Workshop) -> None:
+def _study(name: str, place: Workshop, about: Scenario) -> None:
     try:
         study, plan_of_it = load_study(_storage(place.studies), name)
     except UserError as error:
@@ -93,18 +94,19 @@ def _study(name: str, place: Workshop) -> None:
     trials = tables.trials_frame(study)
     done = trials[trials["state"] == "complete"]
     counts = trials["state"].value_counts()
+    validated = (store.cohort(about.workspace).split == "val").sum()
     st.caption(
         f"{counts.get('complete', 0)} trials completed, {counts.get('pruned', 0)} given up early, "
         f"{counts.get('running', 0)} running. {texts.SCORE} "
-        f"n = {(store.cohort().split == 'val').sum()} validation cases, {len(plan_of_it.seeds)} models a trial."
+        f"n = {validated} validation cases, {len(plan_of_it.seeds)} models a trial."
     )
     if done.empty:
         return
-    _best(study, plan_of_it, trials, place)
+    _best(study, plan_of_it, trials, place, about)
     _charts(study, trials, place)
 
 
-def _best(study: Study, its_plan: SearchPlan, trials: pd.DataFrame, place: Workshop) -> None:
+def _best(study: Study, its_plan: SearchPlan, trials: pd.DataFrame, place: Workshop, about: Scenario) -> None:
     """The best trial, and how to go on with it."""
     try:
         best = best_trial(study)
@@ -119,9 +121,9 @@ def _best(study: Study, its_plan: SearchPlan, trials: pd.DataFrame, place: Works
     field = f"tune:{study.study_name}:preset"
     left.text_input("Preset", f"{study.study_name}-best", key=field, max_chars=LONGEST)
     with right, st.container(horizontal=True):
-        st.button("Keep as a preset", key="tune_keep", on_click=_keep, args=(config, field, place, False),
+        st.button("Keep as a preset", key="tune_keep", on_click=_keep, args=(about, config, field, place, False),
                   help=texts.PRESET, icon=":material/bookmark_add:")  # fmt: skip
-        st.button("Keep and train", key="tune_train", on_click=_keep, args=(config, field, place, True),
+        st.button("Keep and train", key="tune_train", on_click=_keep, args=(about, config, field, place, True),
                   help=texts.PRESET_TRAINED, icon=":material/model_training:")  # fmt: skip
 
 
@@ -148,7 +150,7 @@ def _chart(name: str, chart: Drawing, table: pd.DataFrame, alt_text: str) -> Non
     widgets.chart(chart, table=table, key=f"tune-{name}", alt_text=alt_text)
 
 
-def _keep(config: Config, field: str, place: Workshop, train: bool) -> None:
+def _keep(about: Scenario, config: Config, field: str, place: Workshop, train: bool) -> None:
     """Keep the configuration as a preset, named as the field says at the press, and, if that is wished, train it."""
     try:
         kept = keep_preset(config, st.session_state[field], place)
@@ -157,9 +159,9 @@ def _keep(config: Config, field: str, place: Workshop, train: bool) -> None:
         return
     st.toast(f"Kept as {kept}: start from it under One change", icon=":material/bookmark_added:")
     if train:
-        start = form.kept_start(kept, config)
+        start = form.kept_start(about, kept, config)
         wish = orders.Wish(start, config, start.costs, title=kept)
-        form.submit(orders.training(wish, form.SEEDS, form.table(), store.cohort()))
+        form.submit(about, orders.training(wish, form.SEEDS, form.table(about), store.cohort(about.workspace)))
 
 
 def _delete(name: str, place: Workshop) -> None:

@@ -11,7 +11,7 @@ from mpd2.lab.jobs.folder import Job, Workshop
 from mpd2.present.charts import ablations
 from mpd2.studio.parts import widgets
 from mpd2.studio.retrain import form, jobs, result, runs, texts
-from mpd2.studio.shell import link, store
+from mpd2.studio.shell import link, results, store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.sentences import regularisers_buy
 from mpd2.study.tables import StudyTables
@@ -31,13 +31,13 @@ def draw(about: Scenario) -> None:
     elif view == "tune":
         from mpd2.studio.retrain import tune  # brings Optuna, which nobody else needs
 
-        tune.draw()
+        tune.draw(about)
     else:
-        form.draw(grid=view == "grid")
+        form.draw(about, grid=view == "grid")
         job = jobs.draw()
         if job is not None:
             _job(job, about)
-        _regularisers()
+        _regularisers(about)
 
 
 def _job(job: Job, about: Scenario) -> None:
@@ -53,19 +53,25 @@ def _job(job: Job, about: Scenario) -> None:
     if order.search is not None:
         st.caption(texts.UNDER_TUNE)
         return
+    if order.building is not None:
+        st.caption(texts.UNDER_YOUR_DATA)
+        return
     name = f"{store.OWN}{job.name}"
-    if status.state == "done" and name in map(store.own_key, store.own_runs()):
+    if status.state == "done" and name in map(store.own_key, store.own_runs(about.workspace)):
         (result.draw_grid if order.kind == "grid" else result.draw)(name, about)
         st.markdown("**How it was trained**")
-    jobs.live(job)
+    jobs.live(job, about)
 
 
-def _regularisers() -> None:
-    """The effect of GSDP and Rank-JS, from the shipped tables."""
-    study = StudyTables({name: store.ablation(name) for name in ("objective", "effects")}, store.cohort().manifest)
+def _regularisers(about: Scenario) -> None:
+    """The effect of GSDP and Rank-JS, from the tables of the workspace's study, where it has come so far."""
+    if not results.has(about.workspace, "objective", "effects", "regularisation"):
+        return
+    found = {name: results.stored(about.workspace, name) for name in ("objective", "effects")}
+    study = StudyTables(found, store.manifest(about.workspace))
     with st.expander(texts.REGULARISERS, icon=":material/science:"):
         st.markdown(regularisers_buy(study))
-        rows = ablations.in_words(store.ablation("regularisation"), "regularisation")
+        rows = ablations.in_words(results.stored(about.workspace, "regularisation"), "regularisation")
         for place, metric in zip(st.columns(2), ("Top1", "EffExp"), strict=True):
             with place:
                 widgets.chart(

@@ -10,23 +10,24 @@ import streamlit as st
 
 from mpd2.core.policy import decided_cases
 from mpd2.evaluation import regions
-from mpd2.evaluation.curves import MEAN_READER, RISK_SIGNALS, cases_in_stratum
+from mpd2.evaluation.curves import MEAN_READER, cases_in_stratum
 from mpd2.present.charts import risk as charts
 from mpd2.present.words.deciders import in_words
 from mpd2.studio.parts import widgets
 from mpd2.studio.parts.case_list import case_list
 from mpd2.studio.risk import texts
-from mpd2.studio.shell import link, store
+from mpd2.studio.shell import link, results, store
 from mpd2.studio.shell.scenario import Scenario
 
 
 def draw(about: Scenario) -> None:
     """The whole page."""
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        signal = _signal()
+        signals = texts.signals(store.manifest(about.workspace))
+        signal = _signal(signals)
         with st.popover("Methods and strata", icon=":material/tune:"):
             strata, bands = _strata()
-            curves = store.risk(about, signal, strata)
+            curves = results.risk(about, signal, strata)
             shown = curves[curves["method"].isin([about.run, *_beside(about, curves)])]
     words = charts.in_words(shown, about.run)
     st.markdown(words)
@@ -36,7 +37,7 @@ def draw(about: Scenario) -> None:
         table=shown,
         key="risk",
         alt_text=texts.ALT.format(methods=shown["method"].nunique(), strata=strata, words=words),
-        note=texts.NOTE.format(signal=RISK_SIGNALS[signal], missed=costs.false_negative, alarm=costs.false_positive),
+        note=texts.NOTE.format(signal=signals[signal], missed=costs.false_negative, alarm=costs.false_positive),
         select=charts.PICKED,
     )
     points = picked or _numbers(shown)
@@ -44,23 +45,23 @@ def draw(about: Scenario) -> None:
         _cases(about, signal, strata, points[0])
 
 
-def _signal() -> str:
+def _signal(signals: dict[str, str]) -> str:
     return link.one(
         st.segmented_control,
         "Rank cases by",
-        list(texts.SIGNALS),
+        list(signals),
         key="signal",
         default="reliability",
         required=True,
         format_func=texts.SIGNALS.__getitem__,
-        help="\n\n".join(f"**{texts.SIGNALS[name]}.** {text}" for name, text in RISK_SIGNALS.items()),
+        help="\n\n".join(f"**{texts.SIGNALS[name]}.** {text}" for name, text in signals.items()),
     )
 
 
 def _strata() -> tuple[int, bool]:
     """How many strata, and whether with bands."""
     strata = st.slider(
-        "Strata", min_value=3, max_value=10, value=store.STUDY_STRATA, key="strata", bind="query-params",
+        "Strata", min_value=3, max_value=10, value=results.STUDY_STRATA, key="strata", bind="query-params",
         help=texts.STRATA,
     )  # fmt: skip
     return strata, st.toggle("95 % bands", value=True, key="bands", bind="query-params", help=texts.BANDS)
@@ -99,7 +100,7 @@ def _cases(about: Scenario, signal: str, strata: int, point: Mapping[Any, Any]) 
     evidence, method, stratum = store.evidence(about), point["method"], int(point["stratum"])
     cases = regions.cases(evidence, method)
     inside = cases["case_id"].isin(cases_in_stratum(evidence.cohort, signal, strata, stratum))
-    title = store.risk(about, signal, strata).set_index("method")["title"].loc[method].iloc[0]
+    title = results.risk(about, signal, strata).set_index("method")["title"].loc[method].iloc[0]
     st.subheader(f"Stratum {stratum} of {strata}, {title}", anchor=False)
     if method in evidence.outcomes:
         part = evidence.outcomes[method].decisions.rows(inside.to_numpy())

@@ -17,7 +17,7 @@ from mpd2.present.charts import robustness as charts
 from mpd2.studio.parts import widgets
 from mpd2.studio.robustness import store as reads
 from mpd2.studio.robustness import texts
-from mpd2.studio.shell import link, store
+from mpd2.studio.shell import link, results, store
 from mpd2.studio.shell.scenario import DEFAULT_SPLIT, Scenario
 from mpd2.study.claims import AI
 
@@ -34,7 +34,7 @@ def draw(chosen: Scenario) -> None:
     planned = widths(reads.spreads(about), prevalence, reads.seen(about, reader))
     name = cohort.manifest.readers[reader].name
     titles = {what: texts.PLANNED[what].format(reader=name) for what in planned}
-    st.markdown(_sentence(planned, cases, prevalence, wanted))
+    st.markdown(_sentence(planned, cases, prevalence, wanted, cohort.manifest.task.one))
     left, right = st.columns(2, gap="medium")
     with left:
         rows = curve(planned)
@@ -47,9 +47,11 @@ def draw(chosen: Scenario) -> None:
         )
     with right:
         _table(planned, titles, cases, wanted)
-    _local(chosen.run)
+    _local(chosen)
     spreads = reads.spreads(about)
-    st.caption(texts.PLANNER_NOTE.format(n=count(len(cohort)), sick=count(spreads["Sens"].cases)))
+    st.caption(
+        texts.PLANNER_NOTE.format(n=count(len(cohort)), sick=count(spreads["Sens"].cases), one=cohort.manifest.task.one)
+    )
 
 
 def _controls(about: Scenario) -> tuple[int, float, float, int]:
@@ -70,12 +72,12 @@ def _controls(about: Scenario) -> tuple[int, float, float, int]:
     return int(cases), prevalence / 100, wanted / 100, int(reader)
 
 
-def _sentence(planned: Mapping[str, Width], cases: int, prevalence: float, wanted: float) -> str:
+def _sentence(planned: Mapping[str, Width], cases: int, prevalence: float, wanted: float, one: str) -> str:
     sens, apart = (_points(planned[what], cases) for what in ("Sens", "Sens less AI"))
     needed = cases_for(planned["Sens less AI"], wanted)
     return texts.PLANNER.format(
-        cases=count(cases), prevalence=percent(prevalence), sens=sens, apart=apart, wanted=decimal(100 * wanted, 1),
-        needed=texts.TOO_MANY if needed is None else f"{count(needed)} cases",
+        cases=count(cases), prevalence=percent(prevalence), one=one, sens=sens, apart=apart,
+        wanted=decimal(100 * wanted, 1), needed=texts.TOO_MANY if needed is None else f"{count(needed)} cases",
     )  # fmt: skip
 
 
@@ -93,15 +95,19 @@ def _table(planned: Mapping[str, Width], titles: Mapping[str, str], cases: int, 
                        alt_text="A row for each number: its half-width, and the cases needed")  # fmt: skip
 
 
-def _local(run: str) -> None:
+def _local(about: Scenario) -> None:
     """From how many labelled local cases on training on them pays, of the active run or the first that was tried."""
-    tried = store.ablation("recalibration")
+    if not results.has(about.workspace, "recalibration"):
+        return
+    tried = results.stored(about.workspace, "recalibration")
     methods = dict(zip(tried["method"], tried["title"], strict=True))
-    method = run if run in methods and run != AI else next(name for name in methods if name != AI)
+    if not set(methods) - {AI}:
+        return
+    method = about.run if about.run in methods and about.run != AI else next(name for name in methods if name != AI)
     rows = local_cases(tried, method)
     st.markdown(f"**{texts.LOCAL.format(method=methods[method])}**")
     shown = rows.assign(
-        cohort=rows["cohort"].map(reads.study().cohorts),
+        cohort=rows["cohort"].map(reads.study(about.workspace).cohorts),
         **{
             name: [texts.NOT_YET if np.isnan(n) else count(int(n)) for n in rows[name]]
             for name in ("cheaper", "sure", "most")

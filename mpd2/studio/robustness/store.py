@@ -9,7 +9,7 @@ from mpd2.evaluation.clinical.sample_size import Seen, Spread, seen_by, spread_o
 from mpd2.evaluation.tables import ALL
 from mpd2.planning.floors import Floor
 from mpd2.present.words.answer import in_words
-from mpd2.studio.shell import store
+from mpd2.studio.shell import results, store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.analyses.sensitivity import floor_words
 from mpd2.study.experiments import FLOORS
@@ -17,12 +17,15 @@ from mpd2.study.sentences import resplit_words, transfer_words
 from mpd2.study.tables import StudyTables
 
 TABLES = ("resplits", "rivals", "transfer", "recalibration")
+AT_FLOOR = ("floors", "floor_rivals")
+NEW_COHORT = ("transfer", "recalibration")
 
 
 @cached
-def study() -> StudyTables:
-    """The tables of the page with the names of methods and cohorts."""
-    return StudyTables({name: store.ablation(name) for name in TABLES}, store.cohort().manifest)
+def study(workspace: str) -> StudyTables:
+    """The tables of the page that there are, with the names of methods and cohorts."""
+    there = [name for name in TABLES if results.has(workspace, name)]
+    return StudyTables({name: results.stored(workspace, name) for name in there}, store.manifest(workspace))
 
 
 def judged_floor(about: Scenario) -> Floor | None:
@@ -30,21 +33,27 @@ def judged_floor(about: Scenario) -> Floor | None:
     return about.floor if about.floor in FLOORS and about.confident is None else None
 
 
-def over_resplits(floor: Floor | None) -> tuple[pd.DataFrame, pd.DataFrame]:
+def has_resplits(workspace: str, floor: Floor | None) -> bool:
+    """Whether methods were judged over resplits, at the floor."""
+    names = TABLES[:2] if floor is None else AT_FLOOR
+    return results.has(workspace, *names) and all(len(rows) for rows in over_resplits(workspace, floor))
+
+
+def over_resplits(workspace: str, floor: Floor | None) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Every method over resplits on all cases, and its difference from one of them; each at the floor."""
     if floor is None:
-        levels = store.ablation("resplits")
-        return levels[levels["cohort"] == ALL], store.ablation("rivals")
-    levels, rivals = (store.ablation(name) for name in ("floors", "floor_rivals"))
+        levels = results.stored(workspace, "resplits")
+        return levels[levels["cohort"] == ALL], results.stored(workspace, "rivals")
+    levels, rivals = (results.stored(workspace, name) for name in AT_FLOOR)
     return levels[levels["floor"] == str(floor)], rivals[rivals["floor"] == str(floor)]
 
 
 @cached
-def on_other_splits(floor: Floor | None) -> str:
+def on_other_splits(workspace: str, floor: Floor | None) -> str:
     """What other splits of the cases come to, in words."""
     if floor is None:
-        return in_words(resplit_words(study()))
-    at_floor = StudyTables({"floors": over_resplits(floor)[0]}, store.cohort().manifest)
+        return in_words(resplit_words(study(workspace)))
+    at_floor = StudyTables({"floors": over_resplits(workspace, floor)[0]}, store.manifest(workspace))
     return in_words(floor_words(at_floor))
 
 
@@ -61,8 +70,8 @@ def seen(about: Scenario, reader: int) -> Seen:
 
 
 @cached
-def in_unseen(cohort: str) -> str:
+def in_unseen(workspace: str, cohort: str) -> str:
     """What a cohort that no method was trained on comes to, in words."""
-    rows = store.ablation("transfer")
-    one = StudyTables({"transfer": rows[rows["cohort"] == cohort]}, store.cohort().manifest)
+    rows = results.stored(workspace, "transfer")
+    one = StudyTables({"transfer": rows[rows["cohort"] == cohort]}, store.manifest(workspace))
     return in_words(transfer_words(one))

@@ -24,6 +24,7 @@ RESPLITS = (
 )
 AT_FLOOR = "Every method keeps {floor}: in each resplit the weight of a miss is chosen on its val cases."
 AS_FITTED = "At this operating point there are no resplits: every method is as cheap as can be here."
+ONE_COHORT = "All cases of this table come from one cohort, so that there is none to leave out of training."
 NEW_COHORT = "Methods are trained on the train and val cases of the other cohorts and tested on this one's test cases."
 UNSEEN = (
     "Left: n = {resplits} resplits. Right: n = {draws} random draws of labelled cases from the cohort, added to the "
@@ -41,13 +42,13 @@ PLANNED = {
 """What the planner is about, by the names of `sample_size.widths`."""
 
 PLANNER = (
-    "With {cases} cases, {prevalence} of them with glaucoma, sensitivity is known to ± {sens} points and its "
+    "With {cases} cases, {prevalence} of them with {one}, sensitivity is known to ± {sens} points and its "
     "difference to the AI's to ± {apart} points. To know the difference to ± {wanted} points takes {needed}."
 )
 PLANNER_NOTE = (
     "Half-widths of 95 % intervals: Wilson's for a rate; for the difference to the AI the paired one, from how often "
     "the two end differently. Rates and differences are those of the active run on all test cases, n = {n}, {sick} "
-    "with glaucoma; a reader's are of the cases they have read, at the share of cases this run sends them. Other "
+    "with {one}; a reader's are of the cases they have read, at the share of cases this run sends them. Other "
     "people than these may differ more or less often."
 )
 PLAN_HEADS = {
@@ -56,7 +57,7 @@ PLAN_HEADS = {
 }
 TOO_MANY = "more than ten million cases"
 PLAN_CASES = "How many cases with a known truth you could collect."
-PLAN_PREVALENCE = "Share of glaucoma among them. It begins as that of the test cases."
+PLAN_PREVALENCE = "Share of positives among them. It begins as that of the test cases."
 PLAN_WIDTH = "Half of the 95 % interval you would be content with, in points."
 PLAN_READER = "A reader is known only by the cases that are sent to them."
 LOCAL = "Labelled local cases until training on them lowers total cost ({method}, each cohort new in turn)"

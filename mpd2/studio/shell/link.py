@@ -16,9 +16,14 @@ IN_ADDRESS = "link"  # key of the session: what stands in the address, by key
 def one(
     widget: Callable[..., Any], label: str, options: Sequence[str], *, key: str, default: str, **settings: Any
 ) -> str:
-    """The option chosen with a widget that has a `default`; what is no option in the address counts for nothing."""
-    if key not in st.session_state:
+    """The option chosen with a widget that has a `default`; what is no option counts for nothing.
+
+    It may be none because of the address, or because the options are others since it was chosen.
+    """
+    if key not in st.session_state or st.session_state[key] not in options:
         st.session_state[key] = next((asked for asked in st.query_params.get_all(key) if asked in options), default)
+    if st.session_state[key] not in options:
+        st.session_state[key] = next(iter(options), default)
     chosen = str(widget(label, options, key=key, **settings))
     _write(key, [chosen], [default])
     return chosen
@@ -38,6 +43,8 @@ def many(
         asked = st.query_params.get_all(key)
         there = [option for option in options if option in asked]
         st.session_state[key] = there if there or asked == [""] else list(default)
+    elif any(option not in options for option in st.session_state[key]):
+        st.session_state[key] = [option for option in st.session_state[key] if option in options]
     chosen = list(widget(label, options, key=key, **settings))
     _write(key, chosen, list(default))
     return chosen
@@ -50,6 +57,15 @@ def free(key: str) -> list[str]:
     words = list(st.session_state[key])
     _write(key, words, [])
     return words
+
+
+def forget(*keys: str) -> None:
+    """Drop what was chosen, in the visit and in the address."""
+    written: dict[str, list[str]] = st.session_state.get(IN_ADDRESS, {})
+    for key in keys:
+        st.session_state.pop(key, None)
+        st.query_params.pop(key, None)
+        written.pop(key, None)
 
 
 def carry(*keys: str) -> None:

@@ -6,7 +6,7 @@ import streamlit as st
 
 from mpd2.core import text
 from mpd2.planning.floors import CONFIDENCE, KEPT, RATES, Choice, Floor
-from mpd2.studio.shell import glossary, link
+from mpd2.studio.shell import glossary, link, store
 from mpd2.studio.shell.scenario import DEFAULT_FLOOR
 
 POINT, LEVEL, RATE, SURE, BOUND, CONFIDENT = "point", "floor", "floor_of", "sure", "bound", "confident"
@@ -20,13 +20,17 @@ POINTS = {
 DEFAULT_POINT = CHEAPEST if DEFAULT_FLOOR is None else AI
 LEAST, MOST, USUAL = 50.0, 99.9, 95.0  # per cent that a floor of one's own can be
 CONFIDENT_FROM = 90.0
+NO_FLOOR = "No floor can be kept here: it is chosen on the val cases, and these are all positive or all negative."
 _NAMES = {str(rate): text.capital(name) for rate, name in RATES.items()}
 
 
-def draw() -> None:
+def draw(workspace: str) -> None:
     """The choice of the point, and below it what belongs to a floor of one's own."""
-    link.one(st.selectbox, "Operating point", list(POINTS), key=POINT, default=DEFAULT_POINT,
+    points = list(POINTS) if store.can_choose(workspace) else [CHEAPEST]
+    link.one(st.selectbox, "Operating point", points, key=POINT, default=DEFAULT_POINT,
              format_func=POINTS.__getitem__, help=glossary.OPERATING_POINT)  # fmt: skip
+    if points == [CHEAPEST]:
+        st.caption(NO_FLOOR)
     if st.session_state[POINT] == OWN:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             link.one(st.selectbox, "Rate", list(RATES), key=RATE, default="Sens", format_func=_NAMES.get, width=125)

@@ -23,7 +23,7 @@ from mpd2.studio.budget.floors import settled
 from mpd2.studio.overview import store as overview
 from mpd2.studio.parts import programme
 from mpd2.studio.parts.programme import Told
-from mpd2.studio.shell import session, store
+from mpd2.studio.shell import results, session, store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.claims import AI
 
@@ -44,7 +44,7 @@ def draw(about: Scenario) -> None:
     """A popover with a button for each format."""
     with st.popover("Report", icon=":material/summarize:", width="stretch"):
         st.caption(
-            "For a meeting: a thousand people before and after, what that takes, who decides, the plan of Budget, "
+            "For a meeting: a thousand before and after, what that takes, who decides, the plan of Budget, "
             "every method, cohorts, readers' load and limitations. Stamped with run, slice, operating point and date."
         )
         for ending, (label, mime, writer) in FORMATS.items():
@@ -63,8 +63,8 @@ def draw(about: Scenario) -> None:
 def file_name(about: Scenario) -> str:
     """Run, slice and operating point as the name of a file, without an ending.
 
-    >>> file_name(Scenario("paper", "test", ("refuge", "origa"), floor=None))
-    'mpd2-paper-test-refuge-origa-cheapest'
+    >>> file_name(Scenario("paper", "test", ("north", "south"), floor=None))
+    'mpd2-paper-test-north-south-cheapest'
     """
     floor = "cheapest" if about.floor is None else str(about.floor)
     parts = [about.run, about.split, *(about.cohorts or ("all",)), floor]
@@ -74,7 +74,7 @@ def file_name(about: Scenario) -> str:
 
 def stamp(about: Scenario) -> Stamp:
     """What a document of the run on the slice is about."""
-    whole = store.cohort()
+    whole = store.cohort(about.workspace)
     return Stamp(
         store.run_title(about.run),
         about.describe(whole),
@@ -88,25 +88,25 @@ def stamp(about: Scenario) -> Stamp:
 
 def _report(about: Scenario, along: Mapping[str, Any], writer: Writer) -> bytes:
     """The report, made at the click; `along`: what pages of the visit left for it until then."""
-    setting = settled(about, along.get(state.PLAN, state.usual()))
+    setting = settled(about, along.get(state.PLAN, state.usual(about)))
     told = along.get(programme.TOLD, programme.UNASKED)
     plan = plan_of_day(budget.day(about, setting), setting, budget.own_share(about), budget.members(about))
-    tables = {name: store.table(name, about) for name in TABLES}
+    tables = {name: results.table(name, about) for name in TABLES}
     return writer(brief(store.evidence(about), tables, about.run, stamp(about), _people(about, told), plan))
 
 
 def _people(about: Scenario, told: Told) -> People:
     """A thousand people with the AI alone and with the run, in the user's own programme."""
-    rows, year = overview.people(about, told.programme), ""
+    rows, year, task = overview.people(about, told.programme), "", store.manifest(about.workspace).task
     if told.year:
-        year = words.in_a_year(overview.people(about, told.programme, told.year), about.run, told.currency)
+        year = words.in_a_year(overview.people(about, told.programme, told.year), about.run, task, told.currency)
     shown = dict.fromkeys((AI, about.run))
     names = [words.ALONE if name == AI else f"With {store.run_title(name)}" for name in shown]
     arrays = zip(names, (overview.cells(name, about, told.programme) for name in shown), strict=True)
     changed = words.changed_prevalence(told.programme.prevalence, prevalence_of(store.cases(about)))
     return People(
-        words.numbers(rows, about.run, told.currency),
+        words.numbers(rows, about.run, task, told.currency),
         tuple(arrays),
-        words.sentences(rows, about.run, about.floor, store.choice(about.run, about)),
+        words.sentences(rows, about.run, task, about.floor, store.choice(about.run, about)),
         tuple(filter(None, (changed, terms(told.programme, told.currency), year))),
     )

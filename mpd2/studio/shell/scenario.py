@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from mpd2.core.cohort import Cohort
+from mpd2.core.workspace import DEFAULT
 from mpd2.planning.floors import Floor
 
 DEFAULT_RUN = "mpd2-plus"
@@ -17,13 +18,14 @@ DEFAULT_FLOOR: Floor | None = Floor()
 
 @dataclass(frozen=True)
 class Scenario:
-    """The active run, the operating point at which every run decides, and the slice of cases."""
+    """The workspace, its active run, the operating point at which every run decides, and the slice of cases."""
 
     run: str = DEFAULT_RUN
     split: str = DEFAULT_SPLIT
     cohorts: tuple[str, ...] = ()  # none chosen means all
     floor: Floor | None = DEFAULT_FLOOR  # that every run has to keep; none: each is the cheapest it can be
     confident: float | None = None  # from which probability on the AI is not overruled unread; none: it may be
+    workspace: str = DEFAULT  # whose table, runs and study
 
     @property
     def is_as_fitted(self) -> bool:

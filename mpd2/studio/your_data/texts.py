@@ -1,138 +1,170 @@
-"""What the Your data page explains."""
+"""What the page says where a table of one's own is brought in, and where workspaces are kept."""
 
 from __future__ import annotations
 
-import re
-from typing import Any
+from mpd2.studio.your_data.trial_texts import verbatim
 
-import pandas as pd
-import streamlit as st
-
-from mpd2.core.manifest import Manifest
-
-TOPICS = {
-    "shift": "Are they like the training cases?",
-    "accuracy": "Would it have been right?",
-    "decisions": "Who would read what?",
+WAYS = {
+    "table": "Bring your own table",
+    "workspaces": "Open or keep a workspace",
+    "trial": "Try cases on a trained run",
 }
+STEPS = {1: "Files", 2: "Columns", 3: "Readers and costs", 4: "Checks and splits", 5: "Build"}
+
+# ---------------------------------------------------------------------------------- 1 files
 
 INTRO = (
-    "Upload a table of your own cases. You see whether they are like the cases that the active run was trained on, "
-    "which reader each of them would be sent to and, where you know the diagnosis, how good the answers would have "
-    "been. Cohorts and split of the sidebar do not apply here."
+    "A table of cases with what the AI said, what your readers said and what turned out to be true. No column needs "
+    "another name. In five steps you get every page of this dashboard for it; nothing is kept before the last one."
 )
 PRIVACY = (
-    "Your table is kept in memory for this visit only. It is not stored, logged or shared, and it is gone when you "
-    "remove it or a few minutes after you close the page. Please leave out names and dates of birth all the same."
+    "Your files are read in this server's memory and forgotten when you close the page. They are kept only when you "
+    "press “Save and build”. Please leave out names and dates of birth all the same."
 )
-UPLOAD = (
-    "One row for each case, as CSV (UTF-8, with commas, or with semicolons and decimal commas) or Parquet. At most "
-    "20 MB and 20,000 cases."
+CASES = "Your cases, one row each"
+CASES_HELP = (
+    "CSV, Excel (.xlsx) or Parquet, with a header. Decimal commas, semicolons, tabs, yes and no, and dates as text are "
+    "understood. At most {rows} rows and {size} MB here."
 )
-TEMPLATE = "Download an empty table with every column the page can read."
-EXAMPLE = "Download some validation cases of the benchmark, to try the page with."
+READINGS = "Readings, if they are in a file of their own"
+READINGS_HELP = (
+    "One row for each reading: the case, who read it, and what they said. Leave it empty if readers are columns."
+)
+LARGER = "A larger table: `python -m mpd2 workspace new NAME --cases FILE` on your own machine."
+NO_FILE = "Drop your table first."
+SHEET = "Sheet"
+ANOTHER = "Use another file"
+NOT_READ = "This file cannot be used yet."
 
-COLUMNS = {
-    "case_id": ("yes", "Any text of up to 100 characters, different in every row."),
-    "cohort": ("no", "{cohorts}, or a name of your own, which counts as other. No decision depends on it."),
-    "logit_0, logit_1": ("yes", "The classifier's two raw outputs, for healthy and for glaucoma."),
-    "vim_risk_z": ("yes", "How unlike its training images the photograph looks to the classifier."),
-    "quality_risk": ("yes", "How poor the photograph is, 0 to 1."),
-    "vCDR, aCDR": ("yes", "Cup-to-disc ratio, vertical and by area, 0 to 1."),
-    "{readers}": ("one of the two", "A reader's answer, 0 or 1; empty where they are not available."),
-    "…_available": ("one of the two", "For each reader instead, or as well: 1 if available, 0 if not."),
-    "y_true": ("no", "The diagnosis: 1 glaucoma, 0 not. Needed to say whether the answers would have been right."),
-    "hCDR, split": ("no", "May be there; no decision depends on them."),
+# ---------------------------------------------------------------------------------- 2 columns
+
+COLUMNS = (
+    "What each column was taken for, and why. Change what is wrong: double-click a cell under “is”. “Left out” columns "
+    "are not kept."
+)
+COLUMNS_READINGS = "The file of readings"
+USUAL = "Values outside are named in step 4. Leave empty for no limit. For inputs only."
+MAY_MISS = "Empty cells are filled with the middle value of the training cases, and a mark says so. For inputs only."
+"""Of a data editor's columns."""
+
+# ---------------------------------------------------------------------------------- 3 readers and costs
+
+READERS = "Readers"
+READERS_HELP = "Everybody whose decisions are in your table. Names and groups stand on every page."
+GROUP_HELP = "Readers of a kind, such as residents; pages show them together."
+FEE_HELP = "What one reading costs, in the same unit as a miss and a false alarm. Double-click to change."
+THRESHOLD = "The AI says yes from"
+THRESHOLD_HELP = "From this probability on; .5 if nobody has chosen another. What is learned may move it."
+THRESHOLDS_HELP = "Where it is another one here. Leave it empty for the one above."
+COHORTS = "Cohorts: names, origin of readings, thresholds"
+ORIGIN = "These readings are"
+ORIGIN_HELP = "Every page says so, since results on readings that nobody made say little about people."
+ORIGINS = {
+    "unknown": "not known",
+    "real": "real: people read these very cases",
+    "semi-synthetic": "semi-synthetic: drawn from measurements",
+    "induced": "induced: taken from similar cases",
 }
-"""Column: whether it must be there, and what it holds."""
-
-SUMMARY = (
-    "**{share} would be sent to a reader.** Of {cases} cases {diagnosed} have a known diagnosis and {readable} an "
-    "available reader."
-)
-REFUSED = "This table cannot be used yet; no case was routed."
-MORE_PROBLEMS = "All {problems} kinds of problems are listed below."
-PROBLEM_COLUMNS = {
-    "row": "Row",
-    "column": "Column",
-    "found": "Found",
-    "expected": "Expected",
-    "further rows": "Further rows",
+WORDS = "Words"
+WORDS_HELP = "As sentences on every page will use them."
+WORD_FIELDS = {
+    "positive": ("We look for", "Such as atrial fibrillation; what 1 means in your table."),
+    "negative": ("Otherwise", "Such as none or no finding; what 0 means."),
+    "case": ("One case is", "Such as tracing, scan, night."),
 }
-SHIFT = (
-    "A run can be trusted on cases like those it was trained on. Points: how far the mean of an input is from that of "
-    "the training cases, with its 95 % interval; shaded: less than half a standard deviation. The most different input "
-    "is on top."
-)
-DISTANCE = (
-    "Difference: of the means, in standard deviations of the training cases. KS distance: the largest gap between the "
-    "two cumulative distributions, 0 the same, 1 no overlap; without any difference it stays below “By chance” in 95 % "
-    "of samples of this size. Outside: share of your cases below or above every training case."
-)
-DECISIONS = (
-    "Votes: how many of the run's models would do the same alone. Preference: how strongly they would rather ask a "
-    "reader than keep the case, 0 to 1. The answer is empty where the reader's answer is not in your table. "
-    "The CSV also holds every reader's share; in it, a text that a spreadsheet could take for a formula has a ' before "
-    "it."
-)
-JUDGED = (
-    "The run and the AI alone on the same n = {n} cases, with 95 % intervals over {resamples} resamples. With few "
-    "cases of one kind an interval is too narrow; one of no width says nothing. A negative difference is good for "
-    "costs and bad for everything else."
-)
-NOT_JUDGED = (
-    "Errors and costs cannot be counted: no case in your table has both a known diagnosis (column y_true) and the "
-    "answer of whoever would decide it. The other two tabs need neither."
-)
-PARTLY_JUDGED = (
-    "Counted on {n} of {cases} cases: for the others your table lacks the diagnosis, or the answer of the reader who "
-    "would be asked. If those cases are different, so are their results."
-)
-SHIFT_COLUMNS = {
-    "title": "Input",
-    "mean": st.column_config.NumberColumn("Your mean", format="%.3f"),
-    "training_mean": st.column_config.NumberColumn("Training mean", format="%.3f"),
-    "difference": st.column_config.NumberColumn("Difference", format="%+.2f"),
-    "low": st.column_config.NumberColumn("95 % from", format="%+.2f"),
-    "high": st.column_config.NumberColumn("to", format="%+.2f"),
-    "distance": st.column_config.NumberColumn("KS distance", format="%.2f"),
-    "by_chance": st.column_config.NumberColumn("By chance", format="%.2f"),
-    "outside": st.column_config.NumberColumn("Outside", format="percent"),
-    "verdict": "In words",
-    "n": "Your cases",
-    "n_training": "Training cases",
+COSTS = "Costs"
+COSTS_HELP = "Only their ratios matter: a miss of 5 and a fee of .1 mean that fifty readings weigh as much as one miss."
+COST_FIELDS = {
+    "false_negative": ("A miss costs", "What it costs to overlook somebody who has it."),
+    "false_positive": ("A false alarm costs", "What it costs to alarm somebody who does not have it."),
 }
+CURRENCY = "Currency"
+CURRENCY_HELP = "Such as € or CHF. Leave it empty to speak of costs without money."
+UNIT = "One unit is worth"
+UNIT_HELP = "How much money a cost of 1 is. Leave it empty if nobody can say."
+
+# ---------------------------------------------------------------------------------- 4 checks and splits
+
+WRONG = "Some rows cannot be used yet."
+ERRORS = "No row is wrong, but the table cannot be used yet:"
+RIGHT = "No row is wrong."
+KNOWN = "What can be known with so many cases"
+ODD = "Worth a look"
+READ_AS = "How cells were read"
+SPLITS = "Which cases for what?"
+SPLITS_HELP = (
+    "Methods learn from some cases (train), choose between settings by others (val), and are judged on cases that "
+    "nothing was learned from (test)."
+)
+BY_COLUMN = "As the column of splits says"
+AT_RANDOM = "At random, alike in each part; each {word} stays in one part"
+BY_DATE = "By date: learn from the oldest, judge on the newest"
+SHARES = "Learn from the first part, judge on the last"
+SHARES_HELP = (
+    "Up to the first handle cases are learned from (train), up to the second chosen by (val), the rest is test."
+)
+PARTS = {"train": "learn (train)", "val": "choose (val)", "test": "judge (test)"}
+
+# ---------------------------------------------------------------------------------- 5 build
+
+TITLE = "Title"
+TITLE_HELP = "Stands on every page."
+NAME = "Name in links"
+MANIFEST = "The manifest: all of this as a file"
+MANIFEST_NOTE = (
+    "Download it, change it in any editor and upload it again: every step then shows what it says. "
+    "It can be given with the table, also on the command line."
+)
+MANIFEST_BACK = "Upload a manifest (TOML)"
+NOT_THIS_MANIFEST = "This manifest does not fit; nothing was changed."
+MANIFEST_TAKEN = "Every step now shows what your manifest says."
+NOT_YET = "Step 4 says what has to be mended before this table can be kept."
+SAVE = "Save and build"
+SAVED = (
+    "Kept on this server as a workspace until you remove it. A first answer is ready within a minute; the rest is "
+    "made in the background, also when you close the page."
+)
+NOT_SAVED = "Nothing was kept."
+NOT_BUILT = "It is kept, but not being built."
+HOW_LARGE = "How much is built"
+SIZES = {
+    "usual": "Everything: all methods, tables, map and other splits of the cases (some minutes)",
+    "small": "Small: two models a method and no other splits, to have a look (two minutes)",
+}
+NEW = "Bring another table"
+READY = "**A first answer is ready.** Every page can be opened; what is not made yet says so."
+FIRST_ANSWER = (
+    "On the {n} test cases, at the lowest cost, with 95 % intervals. Found: of those who have it. Left in peace: of "
+    "those who do not."
+)
+NOT_BUILT_YET = "not built yet"
+BUILD_HELP = "Makes what is missing or out of date, in the background; what is there stays."
+
+# ---------------------------------------------------------------------------------- workspaces
+
+OPEN_FILE = "Open a workspace file"
+OPEN_HELP = "A file that somebody exported here or elsewhere. It is checked before anything is kept; nothing is run."
+NOT_OPENED = "This file cannot be opened; nothing was kept."
+OPENED = "{name} is kept here and open on every page."
+KEEP = "Keep it here"
+OWN_NAME = "Name here"
+NAME_HELP = "Small letters, digits and hyphens. It stands in links. Leave it empty for the name in the file."
+WORKSPACES = "Workspaces"
+NONE_YET = "You have none of your own yet. Bring a table, or open a file that somebody gave you."
+SHIPPED = "comes with MPD² Studio"
+IDS = {
+    "keep": "everything, as it is",
+    "random": "case ids replaced by random ones; you get the key",
+    "none": "no ids: cases are numbered in another order",
+}
+COPY = "What goes along"
+KEY = "Which case is which: download it now, it is kept nowhere."
+REMOVE = "Removed for good: {what}. This cannot be undone; export it first if you may want it again."
+ADD = "More cases"
+ADD_HELP = "A table with the same columns. Cases of a patient who is there already go where that patient is."
+ADDED = "What was trained before stays, and says so; build again to use the new cases."
 
 
-def verbatim(text: str) -> str:
-    """A text of somebody else's as a code span, in which Markdown finds neither pictures nor links.
-
-    >>> verbatim("![x](http://x.test)\\n**b**"), verbatim("a `b`` c")
-    ('` ![x](http://x.test) **b** `', '``` a `b`` c ```')
-    """
-    fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
-    return f"{fence} {' '.join(text.split())} {fence}"
-
-
-def columns_frame(manifest: Manifest) -> pd.DataFrame:
-    """COLUMNS in the terms of a table's manifest."""
-    cohorts = ", ".join(entry.key for entry in manifest.cohorts)
-    readers = f"{manifest.columns[0]} … {manifest.columns[-1]}"
-    rows = [
-        (column.format(readers=readers), needed, meaning.format(cohorts=cohorts))
-        for column, (needed, meaning) in COLUMNS.items()
-    ]
-    return pd.DataFrame(rows, columns=["Column", "Needed", "What it holds"])
-
-
-def decision_columns(routers: int) -> dict[str, Any]:
-    """How the table of decisions is shown."""
-    return {
-        "case_id": st.column_config.TextColumn("Case"),
-        "reader": st.column_config.TextColumn(
-            "Decided by", help="The AI by its own word, the rule against it, or the reader asked first"
-        ),
-        "label": st.column_config.NumberColumn("Answer", help="1 glaucoma, 0 not"),
-        "votes": st.column_config.NumberColumn(f"Votes of {routers}"),
-        "defer": st.column_config.ProgressColumn("Preference", min_value=0, max_value=1, format="%.2f"),
-    }
+def plain(text: str) -> str:
+    """Somebody else's words where Markdown is understood: as a code span, or nothing for nothing."""
+    return verbatim(text) if text else ""

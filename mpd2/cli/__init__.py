@@ -15,7 +15,7 @@ import mpd2
 from mpd2.cli.arguments import PROGRAM
 from mpd2.core.errors import UserError
 
-COMMANDS = ("app", "check", "train", "evaluate", "route", "reproduce", "resplit", "tune", "sweep", "bench")
+COMMANDS = ("app", "check", "train", "evaluate", "route", "reproduce", "resplit", "tune", "sweep", "workspace", "bench")
 EXIT_CODES = "exit codes: 0 done, 1 something to put right (the message says what), 2 wrong usage, 130 interrupted"
 
 
@@ -40,6 +40,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run a command; the exit code is 0 if all went well, 1 for the user's mistake and 130 if interrupted."""
     args = parser().parse_args(argv)
     try:
+        if getattr(args, "workspace", None) is not None:
+            import_module("mpd2.cli.inputs").open_workspace(args)
         code: int = import_module(f"mpd2.cli.{args.command}").run(args)
         sys.stdout.flush()
         return code

@@ -6,10 +6,12 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from pathlib import Path
 
-from mpd2.core.files import ROOT
+from mpd2.core.files import FIRST_WORKSPACE, ROOT
 
-DATA = Path("data")  # where a study is kept
-TABLE = DATA / "glaucoma.csv" if (DATA / "glaucoma.csv").is_file() else ROOT / "data" / "glaucoma.csv"
+DATA = Path("data", FIRST_WORKSPACE)  # where a study is kept
+NAME = f"{FIRST_WORKSPACE}.csv"
+TABLE = DATA / NAME if (DATA / NAME).is_file() else ROOT / DATA / NAME
+WORKSPACE = "the workspace of this name, in place of a table; `workspace list` names them"
 PROGRAM = "mpd2" if Path(sys.argv[0]).name == "mpd2" else "python -m mpd2"
 
 
@@ -64,12 +66,19 @@ def describe(command: ArgumentParser, description: str, *examples: str) -> None:
 def add_new_table(command: ArgumentParser, manifest: str) -> None:
     """A table of somebody's own; `manifest` says what is done without one."""
     command.add_argument("table", type=Path, metavar="TABLE", help="CSV or Parquet file")
+    add_manifest(command, manifest)
+
+
+def add_manifest(command: ArgumentParser, manifest: str) -> None:
+    """What a table is about."""
     command.add_argument("--manifest", type=Path, metavar="FILE", help=f"its readers and cohorts (default: {manifest})")
 
 
 def add_table(command: ArgumentParser) -> None:
-    """The table to learn from or to judge on."""
-    command.add_argument("--table", type=Path, default=TABLE, help=f"CSV or Parquet file (default: {TABLE})")
+    """The table to learn from or to judge on: a file, or that of a workspace."""
+    either = command.add_mutually_exclusive_group()
+    either.add_argument("--table", type=Path, default=TABLE, help=f"CSV or Parquet file (default: {TABLE})")
+    either.add_argument("--workspace", metavar="NAME", help=WORKSPACE)
 
 
 def add_setting(command: ArgumentParser) -> None:
@@ -109,7 +118,7 @@ def add_floor(command: ArgumentParser) -> None:
         "--floor",
         metavar="FLOOR",
         help="decide so that this is kept, chosen on val: ai (the AI's own sensitivity), 0.95, spec:0.9, or missed:5 "
-        "per 1,000 people; with :sure at the end with 90 %% confidence (default: as cheap as can be)",
+        "per 1,000 screened; with :sure at the end with 90 %% confidence (default: as cheap as can be)",
     )
     command.add_argument(
         "--confident",

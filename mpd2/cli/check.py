@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from mpd2.cli.arguments import add_json, add_new_table, describe
+from mpd2.cli.arguments import WORKSPACE, add_json, add_manifest, describe
 from mpd2.cli.output import aligned, print_json
 from mpd2.core.errors import TableError
 
@@ -22,10 +23,14 @@ def add(command: ArgumentParser) -> None:
         command,
         "Check every cell of a table. Prints what is in it, or everything that is wrong and where; exits with 1 if\n"
         "anything is.",
-        "check data/glaucoma.csv",
-        "check new.csv --manifest data/glaucoma.toml --for routing",
+        "check cases.csv",
+        "check --workspace ecg",
+        "check new.csv --manifest manifest.toml --for routing",
     )
-    add_new_table(command, "TABLE with the ending .toml")
+    either = command.add_mutually_exclusive_group(required=True)
+    either.add_argument("table", nargs="?", type=Path, metavar="TABLE", help="CSV or Parquet file")
+    either.add_argument("--workspace", metavar="NAME", help=WORKSPACE)
+    add_manifest(command, "TABLE with the ending .toml")
     command.add_argument(
         "--for",
         dest="purpose",

@@ -26,9 +26,10 @@ def add(command: ArgumentParser) -> None:
         "the run was trained on its stored predictions are used; on another one the routers are applied anew.",
         "evaluate runs/mine",
         "evaluate runs/mine --split val --json",
-        "evaluate data/runs/mpd2-plus --floor ai",
+        "evaluate runs/mine --floor ai",
+        "evaluate mpd2-plus --workspace ecg",
     )
-    command.add_argument("run", type=Path, metavar="RUN", help="folder of a run")
+    command.add_argument("run", type=Path, metavar="RUN", help="folder of a run, or its name in the workspace")
     add_table(command)
     command.add_argument("--split", default="test", help="train, val or test (default: test)")
     add_floor(command)
@@ -63,8 +64,19 @@ def run(args: Namespace) -> int:
         print_json(about | {"fingerprint": cohort.fingerprint, "stored_predictions": stored} | chosen | metrics)
     else:
         words = "" if choice is None else f"{choice.in_words()}\n"
+        words += "" if stored or args.workspace is None else f"{_made_before(args.workspace, table, trained)}\n"
         print(f"{args.run}, {args.split} cases of {args.table}\n{words}\n{as_text(metrics)}")
     return 0
+
+
+def _made_before(workspace: str, table: Cohort, trained: Run) -> str:
+    from mpd2.lab.jobs.folder import Workshop
+    from mpd2.lab.workspaces.earlier import made_before
+    from mpd2.lab.workspaces.shelf import find
+
+    return (
+        f"{made_before(find(workspace, Workshop.here()), table, trained.fingerprint)}, applied anew to those of today"
+    )
 
 
 def _stored(folder: Path, trained: Run, cohort: Cohort) -> Decisions:

@@ -8,27 +8,52 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from mpd2.cli.arguments import TABLE
+from mpd2.cli.arguments import DATA, TABLE
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import OperatingPoint
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import ClinicalCosts, Manifest, Reader, load_manifest
 from mpd2.core.runs import ERRORS, Run, load_errors, load_predictions
-from mpd2.core.table_file import OTHER, Purpose, fingerprint, load_cohort
+from mpd2.core.table_file import OTHER, Purpose, fingerprint, load_cohort, manifest_beside
+from mpd2.lab.jobs.folder import Workshop
+from mpd2.lab.workspaces.earlier import fingerprints
+from mpd2.lab.workspaces.shelf import find, workspaces
 from mpd2.planning.floors import Choice, parse_floor
 from mpd2.study.operating import as_fitted, choose_point
 from mpd2.training.config import PRESETS, Config, parse_config
+
+
+def open_workspace(args: Namespace) -> None:
+    """Let what was not typed be the workspace's: its table and folder, its runs by name, and names for what is made."""
+    workspace = find(args.workspace, Workshop.here())
+    typed, name = vars(args), workspace.name
+    run = typed.get("run")
+    its = {
+        "table": (TABLE, workspace.table),
+        "learned_from": (TABLE, workspace.table),
+        "data": (DATA, workspace.folder),
+        "out": (None, Path("runs") / f"{name}-{typed.get('preset')}"),
+        "study": (None, f"{name}-{typed.get('preset')}"),
+        "run": (TABLE.parent / "runs" / "studio", workspace.runs / "studio"),
+    }
+    for key, (default, own) in its.items():
+        if key in typed and typed[key] in (None, default):
+            setattr(args, key, own)
+    if run is not None and not run.exists() and (workspace.runs / run).is_dir():
+        args.run = workspace.runs / run
+    if "learned_from" in typed and args.manifest is None and not manifest_beside(args.table).is_file():
+        args.manifest = workspace.manifest_path
 
 
 def cohort_of(table: Path, manifest: Path | None = None, purpose: Purpose = "training") -> Cohort:
     """The cases of a table; its manifest is the one given, or the one beside it."""
     if not table.is_file():
         raise UserError(f"{table}: there is no such file")
-    beside = table.with_suffix(".toml")
+    beside = manifest_beside(table)
     if manifest is None and not beside.is_file():
         raise UserError(
             f"{table}: found no manifest beside it, which says who its readers are; write {beside.name} in the form of "
-            f"{TABLE.with_suffix('.toml')}, or name a manifest where the command takes --manifest"
+            f"{manifest_beside(TABLE)}, or name a manifest where the command takes --manifest"
         )
     return load_cohort(table, load_manifest(manifest or beside), purpose)
 
@@ -36,18 +61,24 @@ def cohort_of(table: Path, manifest: Path | None = None, purpose: Purpose = "tra
 def manifest_for(trained: Run, table: Path, manifest: Path | None = None) -> Manifest:
     """Who can be asked about the cases of a new table: as the manifest given or beside it says, else as the run knows.
 
-    A run made from the shipped table has the shipped manifest. Any other keeps its readers' columns and fees: a column
+    A run made from the table of a workspace has its manifest. Any other keeps its readers' columns and fees: a column
     is then its reader's name.
     """
-    beside = table.with_suffix(".toml")
+    beside = manifest_beside(table)
     if manifest or beside.is_file():
         return load_manifest(manifest or beside)
-    shipped = load_manifest(TABLE.with_suffix(".toml"))
+    shipped = load_manifest(manifest_beside(TABLE))
     if trained.fingerprint == fingerprint(TABLE.read_bytes(), shipped):
         return shipped
+    for workspace in workspaces(Workshop.here()):
+        if trained.fingerprint in fingerprints(workspace):
+            return workspace.manifest()
     return Manifest(
         title=table.stem,
         table=table.name,
+        task=shipped.task,
+        ai=shipped.ai,
+        inputs=shipped.inputs,
         costs=ClinicalCosts(false_negative=1, false_positive=1),  # routing goes by the run's own
         readers=tuple(
             Reader(column=column, name=column, group="readers", fee=fee, tier="unknown")

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import monotonic
 
+from mpd2.core.errors import UserError
+
 EVERY = 10.0  # seconds between two lines of progress
 
 
@@ -19,6 +21,20 @@ def print_json(value: object) -> None:
 def say(text: str) -> None:
     """Tell whoever waits what is going on."""
     print(text, file=sys.stderr, flush=True)
+
+
+def agreed(words: str, yes: bool) -> bool:
+    """Say what will be done and ask whether to; where nobody can answer, that has to be said beforehand."""
+    say(words)
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise UserError("nobody is there to ask: give --yes to go on; nothing was changed")
+    say("Go on? [y/N] ")
+    if input().strip().lower() in ("y", "yes"):
+        return True
+    say("nothing was changed")
+    return False
 
 
 def now_and_then(every: float = EVERY) -> Callable[[str], None]:

@@ -16,6 +16,7 @@ from mpd2.core.errors import UserError
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from mpd2.study.catalogue import Inventory
     from mpd2.study.definition import Say, Study
     from mpd2.study.reproduce import StudyProgress, Tell
 
@@ -32,7 +33,7 @@ def add(command: ArgumentParser) -> None:
         command,
         "Make what is missing, out of date or damaged of the tables asked for and of the runs they are drawn up from:\n"
         "runs in DATA/runs, tables in DATA/tables, the map in DATA/map, and RESULTS.md beside DATA once they are all\n"
-        "there. What is only needed on the way lies in build/study beside DATA. Interrupted or killed, the same\n"
+        "there. What is only needed on the way lies in DATA/build. Interrupted or killed, the same\n"
         "command goes on where it was.",
         "reproduce",
         "reproduce overall budget",
@@ -85,11 +86,16 @@ def run(args: Namespace) -> int:
 def study_of(args: Namespace) -> Study:
     """The study asked for; one of another size or table does not overwrite the shipped one."""
     from mpd2.cli.inputs import cohort_of
+    from mpd2.study.build import study_in
     from mpd2.study.definition import SEEDS, Study, StudyPlan
 
-    own = args.small or args.table != TABLE or args.seeds is not None or args.epochs is not None
-    if own and args.data.resolve() == DATA.resolve():
-        raise UserError(f"a study of another table or size would replace the one in {DATA}; give its own with --data")
+    home = DATA if args.workspace is None else args.table.parent
+    another = args.table != TABLE and args.workspace is None
+    own = args.small or another or args.seeds is not None or args.epochs is not None
+    if own and args.data.resolve() == home.resolve():
+        raise UserError(f"a study of another table or size would replace the one in {home}; give its own with --data")
+    if not own and args.data.resolve() == home.resolve():
+        return study_in(args.data, cohort_of(args.table))
     number, epochs = (SMALL_SEEDS, SMALL_EPOCHS) if args.small else (len(SEEDS), None)
     epochs = args.epochs or epochs
     changes = {} if epochs is None else {"training__epochs": epochs}
@@ -110,12 +116,20 @@ def inventory(study: Study) -> str:
     kept = Inventory(study)
     titles = {name: table.title for name, table in TABLES.items()} | {MAP: "every case in the plane"}
     listed = [("table", "shows", "state")]
-    listed += [(name, title, kept.table_fault(name) or "up to date") for name, title in titles.items()]
+    listed += [(name, title, _state(kept, name)) for name, title in titles.items()]
     runs = {name: contender.title for name, contender in study.contenders.items()}
     runs[ABLATIONS_RUN] = "every condition of the ablations (not shipped)"
     made = [("run", "of", "state")]
     made += [(name, title, kept.run_faults[name] or "up to date") for name, title in runs.items()]
     return f"{aligned(listed)}\n\n{aligned(made)}"
+
+
+def _state(kept: Inventory, name: str) -> str:
+    """What there is of a table, or why there is none."""
+    from mpd2.study.catalogue import lacking
+
+    why = lacking(kept.study, name)
+    return f"left out: {why}" if why else kept.table_fault(name) or "up to date"
 
 
 def tables(study: Study, names: tuple[str, ...], every: bool) -> str:
@@ -125,7 +139,7 @@ def tables(study: Study, names: tuple[str, ...], every: bool) -> str:
     from mpd2.study.reproduce import results_path
     from mpd2.study.tables import StudyTables, read_table
 
-    frames = {name: read_table(study.data, name) for name in names if name != MAP}
+    frames = {name: read_table(study.data, name) for name in names if name != MAP and table_path(study, name).is_file()}
     study_tables = StudyTables(frames, study.cohort.manifest)
     shown = [name for name, rows in frames.items() if every or "published" in rows]
     parts = [f"{name}: {TABLES[name].title}\n\n{aligned(view(name, study_tables))}" for name in shown]

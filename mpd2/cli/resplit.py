@@ -30,7 +30,7 @@ def add(command: ArgumentParser) -> None:
         "judge it once on that test part. Prints mean and standard deviation over resplits, and differences from one\n"
         "method with an interval that allows for the cases resplits share. With --leave-out each cohort is new in\n"
         "turn: learned from are the others, judged are its test cases. The results of a resplit are kept in\n"
-        "build/study beside DATA: an interrupted command goes on where it was.",
+        "DATA/build: an interrupted command goes on where it was.",
         "resplit --json",
         "resplit --methods verma,mao,ai --resplits 5 --seeds 1",
         "resplit --leave-out",
@@ -100,16 +100,19 @@ def study_of(args: Namespace) -> Study:
 
 def as_json(frames: dict[str, pd.DataFrame], plan: StudyPlan) -> dict[str, Any]:
     """The tables as plain rows, with how they were made; what has no value is null."""
+    return {"made_with": {"resplits": plan.resplits, "seeds_of_each_method": plan.seeds}} | as_rows(frames)
+
+
+def as_rows(frames: dict[str, pd.DataFrame]) -> dict[str, list[dict[str, Any]]]:
+    """Tables as plain rows by name, rounded; what has no value is null."""
     import pandas as pd
 
     from mpd2.study.catalogue import rounded
 
-    how = {"resplits": plan.resplits, "seeds_of_each_method": plan.seeds}
-    tables = {
-        name: [{key: None if pd.isna(value) else value for key, value in row.items()} for row in records]
+    return {
+        name: [{str(key): None if pd.isna(value) else value for key, value in row.items()} for row in records]
         for name, records in ((name, rounded(frame).to_dict("records")) for name, frame in frames.items())
     }
-    return {"made_with": how} | tables
 
 
 def as_text(study_tables: StudyTables) -> str:

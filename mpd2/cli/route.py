@@ -36,13 +36,14 @@ def add(command: ArgumentParser) -> None:
         "The table is read, routed and written in parts, so it may be larger than memory; the decisions are the same\n"
         "with any number of workers.",
         "route runs/mine new.csv --out decisions.csv",
-        "route runs/mine new.csv --manifest data/glaucoma.toml --out decisions.csv",
-        "route runs/mine data/glaucoma.csv --member 42 --out decisions.parquet",
-        "route data/runs/mpd2-plus new.csv --floor 0.95:sure --out decisions.csv",
+        "route runs/mine new.csv --manifest manifest.toml --out decisions.csv",
+        "route runs/mine cases.csv --member 42 --out decisions.parquet",
+        "route runs/mine new.csv --floor 0.95:sure --out decisions.csv",
         "route runs/mine large.parquet --scheduler tcp://host:8786 --out decisions.parquet",
     )
-    command.add_argument("run", type=Path, metavar="RUN", help="folder of a run")
+    command.add_argument("run", type=Path, metavar="RUN", help="folder of a run, or its name in the workspace")
     add_new_table(command, "TABLE with the ending .toml if there is one, else the readers the run was made with")
+    command.add_argument("--workspace", metavar="NAME", help="the workspace whose manifest, val cases and runs to use")
     command.add_argument(
         "--out", type=Path, required=True, help="file for the decisions, ending in .csv or .parquet; replaced if there"
     )

@@ -30,6 +30,7 @@ def add(command: ArgumentParser) -> None:
         "train --preset studio --seeds 10 --out runs/mine",
         "train --preset paper --seeds 42,43 --no-gsdp --no-rank-js --out runs/plain",
         "train --config mine.json --budget 0.5 --out runs/half",
+        "train --workspace ecg --preset studio --seeds 10",
     )
     add_setting(command)
     command.add_argument(
@@ -49,7 +50,9 @@ def add(command: ArgumentParser) -> None:
     command.add_argument("--gamma", type=float, help="weight of readers' fees in training (default: as configured)")
     command.add_argument("--epochs", type=count, help="most passes over the train cases (default: as configured)")
     add_device(command)
-    command.add_argument("--out", type=Path, help="folder for the run (default: runs/PRESET)")
+    command.add_argument(
+        "--out", type=Path, help="folder for the run (default: runs/PRESET, or runs/NAME-PRESET of a workspace)"
+    )
     command.add_argument("--force", action="store_true", help="replace a run that is already there")
 
 
@@ -61,7 +64,8 @@ def run(args: Namespace) -> int:
     configs = population(args)
     check_place(out, args.force)
     keep_population(cohort_of(args.table), configs, out, args.device)
-    print(f"for the test cases: {PROGRAM} evaluate {out} --table {args.table}")
+    table = f"--table {args.table}" if args.workspace is None else f"--workspace {args.workspace}"
+    print(f"for the test cases: {PROGRAM} evaluate {out} {table}")
     return 0
 
 

@@ -51,7 +51,9 @@ def add(command: ArgumentParser) -> None:
     )
     command.add_argument("--seed", type=int, default=0, help="of the proposals (default: 0)")
     command.add_argument(
-        "--study", metavar="NAME", help="name of the study to begin or go on with (default: the preset's)"
+        "--study",
+        metavar="NAME",
+        help="name of the study to begin or go on with (default: PRESET, or NAME-PRESET of a workspace)",
     )
     command.add_argument(
         "--storage", default="runs/tuning.db", help="SQLite file or URL of a database (default: runs/tuning.db)"

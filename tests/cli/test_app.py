@@ -125,7 +125,7 @@ def test_nothing_is_written_among_the_libraries(served: Served, tmp_path: Path) 
 def test_a_command_of_the_wheel_reads_the_shipped_table_from_anywhere(libraries: Path, tmp_path: Path) -> None:
     environment = os.environ | {"PYTHONPATH": str(libraries)}
     program = str(libraries / "bin" / "mpd2")
-    line = [program, "evaluate", str(libraries / "mpd2" / "bundle" / "data" / "runs" / "ai")]
+    line = [program, "evaluate", str(libraries / "mpd2" / "bundle" / "data" / "glaucoma" / "runs" / "ai")]
     done = subprocess.run(line, cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert "TotalCost" in done.stdout

@@ -41,7 +41,9 @@ def course(cohort: Cohort) -> TrainingInputs:
 
 def random_weights(course: TrainingInputs, seed: int) -> Weights:
     """Weights far from where a training starts, so that every part of the network shows in its output."""
-    weights = initial_weights([seed], TINY.network, course.prior.shape[-1], course.anatomy, torch.float64)
+    weights = initial_weights(
+        [seed], TINY.network, course.prior.shape[-1], course.encoders, course.anatomy, torch.float64
+    )
     weights.flat.add_(torch.randn(weights.flat.shape, generator=torch.Generator().manual_seed(seed)) / 2)
     return weights
 
@@ -72,7 +74,7 @@ def stacked_loss(leaves: dict[str, Tensor], course: TrainingInputs, config: Conf
     """The objective of one router over all train cases, put together from `losses`."""
     part = course.train
     floor = config.network.temperature_floor
-    policy = soft_policy(leaves, course.normaliser, part.state[None], part.available[None], floor)
+    policy = soft_policy(leaves, course.normaliser, course.encoders, part.state[None], part.available[None], floor)
     each = part.state.new_tensor
     return (
         losses.routing_cost(policy, part.cost)
@@ -102,7 +104,9 @@ def usual_case(course: TrainingInputs) -> tuple[Tensor, Tensor, Tensor, Tensor]:
 def test_the_same_weights_give_the_same_policy(course: TrainingInputs, seed: int) -> None:
     weights = random_weights(course, seed)
     state, available = course.train.state, course.train.available
-    stacked = soft_policy(weights, course.normaliser, state[None], available[None], TINY.network.temperature_floor)
+    stacked = soft_policy(
+        weights, course.normaliser, course.encoders, state[None], available[None], TINY.network.temperature_floor
+    )
     defer, allocation = usual_router(weights, course)(state, available)
     torch.testing.assert_close(defer, stacked.defer[0], atol=1e-6, rtol=0)
     torch.testing.assert_close(allocation, stacked.allocation[0], atol=1e-6, rtol=0)
@@ -142,7 +146,9 @@ def test_training_is_the_usual_loop_with_torchs_own_optimiser(cohort: Cohort, mo
                       budget__target=0.1, budget__dual_step=1.0)  # fmt: skip
     costs = cohort.manifest.default_costs()
     course = prepare(cohort, [config], costs, torch.device("cpu"), torch.float64)
-    start = initial_weights([config.seed], config.network, cohort.readers, course.anatomy, torch.float64)
+    start = initial_weights(
+        [config.seed], config.network, cohort.readers, course.encoders, course.anatomy, torch.float64
+    )
     router = usual_router(start, course)
     settings = config.training
     optimiser = torch.optim.AdamW(router.parameters(), lr=settings.learning_rate, weight_decay=settings.weight_decay)

@@ -6,7 +6,7 @@ import pytest
 
 from mpd2.cli import parser
 from mpd2.cli.bench import describe_ui
-from mpd2.cli.bench.ui import Server, Step, browsing, medians, spreads
+from mpd2.cli.bench.ui import Server, Step, bench_ui, browsing, medians, spreads
 from mpd2.cli.bench.watch import Moment
 from mpd2.core.errors import UserError
 
@@ -64,3 +64,9 @@ def test_the_number_of_visits_can_be_chosen():
     assert parser().parse_args(["bench", "ui", "--visits", "3", "--json"]).visits == 3
     with pytest.raises(SystemExit):
         parser().parse_args(["bench", "ui", "--visits", "0"])
+
+
+def test_a_workspace_can_be_chosen_and_one_that_is_not_there_is_said_before_anything_starts():
+    assert parser().parse_args(["bench", "ui", "--workspace", "ecg"]).workspace == "ecg"
+    with pytest.raises(UserError, match="found 'nowhere', expected one of glaucoma"):
+        bench_ui(1, "nowhere")

@@ -97,24 +97,33 @@ def test_wrong_usage_exits_with_two(line: str, capsys: pytest.CaptureFixture[str
 
 OPTIONS = {
     "app": "--port --address",
-    "check": "table --manifest --for=training --json=False",
-    "train": "--table=data/glaucoma.csv --preset=paper --config --seeds=10 --budget --no-budget=False --no-gsdp=False "
-    "--no-rank-js=False --gamma --epochs --device=auto --out --force=False",
-    "evaluate": "run --table=data/glaucoma.csv --split=test --floor --confident --json=False",
-    "route": "run table --manifest --out --member --floor --confident --learned-from=data/glaucoma.csv "
+    "check": "table --workspace --manifest --for=training --json=False",
+    "train": "--table={TABLE} --workspace --preset=paper --config --seeds=10 --budget --no-budget=False "
+    "--no-gsdp=False --no-rank-js=False --gamma --epochs --device=auto --out --force=False",
+    "evaluate": "run --table={TABLE} --workspace --split=test --floor --confident --json=False",
+    "route": "run table --manifest --workspace --out --member --floor --confident --learned-from={TABLE} "
     "--scheduler --workers=1",
-    "reproduce": "tables --table=data/glaucoma.csv --data=data --seeds --epochs --small=False --list=False "
+    "reproduce": "tables --table={TABLE} --workspace --data={DATA} --seeds --epochs --small=False --list=False "
     "--force=False",
-    "resplit": "--table=data/glaucoma.csv --data=data --resplits --seeds=2 --methods --against --leave-out=False "
+    "resplit": "--table={TABLE} --workspace --data={DATA} --resplits --seeds=2 --methods --against --leave-out=False "
     "--floor --json=False",
-    "tune": "--table=data/glaucoma.csv --preset=paper --config --trials=80 --epochs=60 --batch=10 --seeds=1 --seed=0 "
+    "tune": "--table={TABLE} --workspace --preset=paper --config --trials=80 --epochs=60 --batch=10 --seeds=1 --seed=0 "
     "--study --storage=runs/tuning.db --device=auto --keep --force=False --json=False",
-    "sweep": "--table=data/glaucoma.csv --preset=paper --config --conditions --seeds=10 --epochs --out --scheduler "
+    "sweep": "--table={TABLE} --workspace --preset=paper --config --conditions --seeds=10 --epochs --out --scheduler "
     f"--workers={os.cpu_count()}",
-    "bench train": "--table=data/glaucoma.csv --preset=paper --config --epochs=3 --json=False",
-    "bench route": "--slider=False --run=data/runs/studio --table=data/glaucoma.csv --json=False",
-    "bench ui": "--visits=50 --json=False",
-    "bench lab": "--table=data/glaucoma.csv --trials=80 --reruns=30 --json=False",
+    "workspace new": "name --cases --readings --manifest --split=random --readme --draft --yes=False",
+    "workspace check": "what --readings --manifest --split=random --json=False",
+    "workspace add": "name cases --readings --yes=False",
+    "workspace build": "name --methods --seeds --resplits --until=resplits --json=False",
+    "workspace list": "--json=False",
+    "workspace export": "name --out --force=False",
+    "workspace import": "file --name",
+    "workspace copy": "name new --ids=random --key --force=False",
+    "workspace remove": "name --yes=False",
+    "bench train": "--table={TABLE} --workspace --preset=paper --config --epochs=3 --json=False",
+    "bench route": "--slider=False --run={DATA}/runs/studio --table={TABLE} --workspace --json=False",
+    "bench ui": "--workspace --visits=50 --json=False",
+    "bench lab": "--table={TABLE} --workspace --trials=80 --reruns=30 --json=False",
 }
 """Every command, what can be given to it, and what is taken where nothing is given."""
 
@@ -136,12 +145,14 @@ def options_of(command: argparse.ArgumentParser, name: str = "") -> dict[str, st
 
 
 def test_commands_and_options_are_those_people_know() -> None:
-    assert options_of(parser()) == OPTIONS
+    assert options_of(parser()) == {
+        name: text.format(TABLE="data/glaucoma/glaucoma.csv", DATA="data/glaucoma") for name, text in OPTIONS.items()
+    }
 
 
 def test_every_command_of_the_readme_can_be_given() -> None:
     lines = re.findall(r"^python -m mpd2 ([^#\n]+)", (ROOT / "README.md").read_text(), flags=re.MULTILINE)
-    named = {" ".join(line.split()[: 2 if line.startswith("bench") else 1]) for line in lines}
+    named = {" ".join(line.split()[: 2 if line.startswith(("bench", "workspace")) else 1]) for line in lines}
     assert set(OPTIONS) - named == {"app", "bench route"}
     for line in lines:
         parser().parse_args(line.split())

@@ -69,7 +69,7 @@ def test_what_is_no_floor_is_refused_in_one_line(floor: str, capsys: pytest.Capt
 def test_resplits_can_be_judged_at_a_floor(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     rows = pd.read_csv(TABLE, dtype=str, keep_default_na=False)
     rows.groupby(["cohort", "split", "y_true"], sort=False).head(12).to_csv(tmp_path / "small.csv", index=False)
-    (tmp_path / "small.toml").write_bytes((DATA / "glaucoma.toml").read_bytes())
+    (tmp_path / "small.toml").write_bytes((DATA / "manifest.toml").read_bytes())
     call = ["resplit", "--table", str(tmp_path / "small.csv"), "--data", str(tmp_path / "data"), "--resplits", "2"]
     call += ["--methods", "ai,recalibrated,recalibrated-score", "--floor", "0.9"]
     assert main([*call, "--json"]) == 0

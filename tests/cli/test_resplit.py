@@ -19,7 +19,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = pd.read_csv(DATA / "glaucoma.csv", dtype=str, keep_default_na=False)
     some = rows.groupby(["cohort", "split", "y_true"], sort=False).head(12)
     some.to_csv(folder / "small.csv", index=False)
-    (folder / "small.toml").write_bytes((DATA / "glaucoma.toml").read_bytes())
+    (folder / "small.toml").write_bytes((DATA / "manifest.toml").read_bytes())
     return folder
 
 
@@ -53,10 +53,10 @@ def test_in_words_the_cheapest_method_stands_first(place: Path, capsys: pytest.C
 def test_a_second_call_plays_nothing(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(called(place))
     capsys.readouterr()
-    before = {path.name: path.stat().st_mtime_ns for path in (place / "build/study/rounds").iterdir()}
+    before = {path.name: path.stat().st_mtime_ns for path in (place / "data/build/rounds").iterdir()}
     assert main(called(place)) == 0
     assert "resplit 0" not in capsys.readouterr().err
-    assert {path.name: path.stat().st_mtime_ns for path in (place / "build/study/rounds").iterdir()} == before
+    assert {path.name: path.stat().st_mtime_ns for path in (place / "data/build/rounds").iterdir()} == before
 
 
 def test_each_cohort_can_be_left_out(place: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from mpd2.cli.arguments import TABLE, add_json, add_setting, add_table, count, describe
 from mpd2.cli.output import aligned, print_json
+from mpd2.core.files import FIRST_WORKSPACE
 
 SUMMARY = "measure how fast it is"
 TIMES = ("seconds", "cpu_seconds")
@@ -69,7 +70,9 @@ def _add_ui(command: ArgumentParser) -> None:
         "playwright (requirements-dev.txt).",
         "bench ui",
         "bench ui --json --visits 20",
+        "bench ui --workspace ecg",
     )
+    command.add_argument("--workspace", metavar="NAME", help=f"whose pages (default: {FIRST_WORKSPACE})")
     command.add_argument(
         "--visits", type=count, default=50, help="visits to time, after one to each page (default: 50)"
     )
@@ -214,7 +217,7 @@ def _measure_routing(args: Namespace) -> Timings:
 def _measure_ui(args: Namespace) -> Timings:
     from mpd2.cli.bench.ui import bench_ui
 
-    return bench_ui(args.visits)
+    return bench_ui(args.visits, args.workspace or FIRST_WORKSPACE)
 
 
 def _measure_lab(args: Namespace) -> Timings:

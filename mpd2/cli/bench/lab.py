@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mpd2.cli.bench.train import Stopwatch
-from mpd2.cli.bench.ui import CHANGE, PATIENCE, Server, browsing, serving, settle
+from mpd2.cli.bench.ui import CHANGES, PATIENCE, Server, browsing, serving, settle
 from mpd2.cli.bench.watch import clicked, opened, watch
 from mpd2.cli.output import now_and_then, say
 from mpd2.cli.tune import study_bar
@@ -32,6 +32,7 @@ from mpd2.training.loop import train
 if TYPE_CHECKING:  # only benchmarks and tests need a browser
     from playwright.sync_api import BrowserContext, Page
 
+PAGE, CHOICE = CHANGES[0]  # what a visitor does meanwhile
 ROUTERS, EPOCHS = 10, 150
 TRIAL_EPOCHS = 60  # as `tune` has it
 TIMED = 2  # epochs of the ablations that are timed, after one to warm up
@@ -91,7 +92,7 @@ def _visitor(context: BrowserContext, server: Server) -> Page:
     """Somebody else, on another page."""
     page = context.new_page()
     watch(page)
-    opened(page, f"{server.address}/{CHANGE[0]}", entry(CHANGE[0]).title, PATIENCE)
+    opened(page, f"{server.address}/{PAGE}", entry(PAGE).title, PATIENCE)
     return page
 
 
@@ -100,11 +101,11 @@ def _reruns(page: Page, count: int, job: Job | None = None) -> dict[str, float]:
 
     A change that gets no answer, as when the connection was lost, is counted apart, and the page opened anew.
     """
-    title, lost = entry(CHANGE[0]).title, 0
+    title, lost = entry(PAGE).title, 0
     seconds: list[float] = []
     while len(seconds) < count + 2 and (job is None or job.is_held()):
         try:
-            switch = page.get_by_label(CHANGE[1], exact=True)
+            switch = page.get_by_label(CHOICE, exact=True)
             seconds.append(clicked(switch, title, PATIENCE).rest_seconds)
         except UserError:
             lost += 1

@@ -12,18 +12,12 @@ from torch import Tensor, nn
 from torch.nn import functional
 from torch.utils.data import DataLoader, Dataset
 
-from mpd2.core.cohort import STATE
 from mpd2.training.config import Config, Network, Objective
 from mpd2.training.inputs import Examples, TrainingInputs
 
 TINY = 1e-8
 
-Case = tuple[Tensor, Tensor, Tensor, Tensor]  # state [8], available [M], group, cost [1 + M]; a batch has one more axis
-
-
-def columns(state: Tensor, *names: str) -> Tensor:
-    """Some state variables by name, [B, 8] to [B, len(names)]."""
-    return state[:, [STATE.index(name) for name in names]]
+Case = tuple[Tensor, Tensor, Tensor, Tensor]  # state [S], available [M], group, cost [1 + M]; a batch has one more axis
 
 
 class Block(nn.Sequential):
@@ -42,8 +36,10 @@ class UsualRouter(nn.Module):
         readers = inputs.prior.shape[-1]
         self.mean, self.scale = inputs.normaliser.mean, inputs.normaliser.scale
         self.floor = network.temperature_floor
-        self.anatomy = nn.Linear(2, 1)
-        self.risk, self.structure, self.ai = Block(3, network), Block(2, network), Block(2, network)
+        self.sees = sees = inputs.encoders
+        self.anatomy = nn.Linear(len(sees.structure), 1)
+        self.risk, self.ai = Block(len(sees.risk), network), Block(len(sees.ai), network)
+        self.structure = Block(2, network)
         self.fusion, self.mixing = Block(3 * network.width, network), Block(network.width, network)
         self.defer_hidden, self.trunk = Block(network.width, network), Block(network.width, network)
         self.defer = nn.Linear(network.width, 1)
@@ -53,11 +49,11 @@ class UsualRouter(nn.Module):
     def forward(self, state: Tensor, available: Tensor) -> tuple[Tensor, Tensor]:
         """d and q of every case, [B] and [B, M]; the gates are random in training and at their median otherwise."""
         scaled = (state - self.mean) / self.scale
-        anatomy = torch.sigmoid(self.anatomy(columns(state, "vCDR", "aCDR")))  # p_str, [B, 1]
-        disagreement = (columns(state, "prob_1") - anatomy).abs()
-        risk = self.risk(columns(scaled, "vim_risk_z", "quality_risk", "uncertainty"))
+        anatomy = torch.sigmoid(self.anatomy(state[:, self.sees.structure]))  # p_str, [B, 1]
+        disagreement = (state[:, [self.sees.probability]] - anatomy).abs()
+        risk = self.risk(scaled[:, self.sees.risk])
         structure = self.structure(torch.cat([2 * anatomy - 1, disagreement], dim=1))
-        ai = self.ai(columns(scaled, "logit_0", "logit_1"))
+        ai = self.ai(scaled[:, self.sees.ai])
         fused = self.mixing(self.fusion(torch.cat([risk, structure, ai], dim=1)))
         defer = torch.sigmoid(self.defer(self.defer_hidden(fused)))[:, 0] * available.any(1)
 

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -22,6 +22,11 @@ from mpd2.cli.bench.watch import Moment, clicked, opened, watch
 from mpd2.cli.output import say
 from mpd2.core.errors import UserError
 from mpd2.core.files import ROOT
+from mpd2.core.workspace import DEFAULT as WORKSPACE
+from mpd2.evaluation.curves import risk_signals
+from mpd2.lab.jobs.folder import Workshop
+from mpd2.lab.workspaces.shelf import find
+from mpd2.studio.readers.texts import TOPICS
 from mpd2.studio.risk.texts import SIGNALS
 from mpd2.studio.shell.registry import DEFAULT, PAGES, PageEntry
 
@@ -29,7 +34,8 @@ if TYPE_CHECKING:  # only this benchmark and the tests need a browser
     from playwright.sync_api import Browser, BrowserContext, Page
 
 PATIENCE = 120  # seconds, on a busy machine
-CHANGE = ("risk", SIGNALS["structural"])  # a page, and a choice on its first screen that draws its chart anew
+CHANGES = (("risk", SIGNALS["structural"]), ("readers", TOPICS["workload"]))
+"""A page, and a choice on its first screen that draws its charts anew; the second where a table has no structure."""
 MEASURES = fields(Moment)
 AT_REST = '[data-testid="stApp"][data-test-script-state="notRunning"]'
 
@@ -40,7 +46,8 @@ class Server:
 
     address: str
     process: int
-    start_seconds: float  # until it was healthy
+    start_seconds: float  # until it answered
+    query: str = ""  # of every link
 
     def megabytes(self) -> float | None:
         """The memory it holds; none where the system does not say."""
@@ -63,7 +70,7 @@ def serving() -> Iterator[Server]:
     with TemporaryFile() as log, subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log) as process:
         try:
             address = f"http://127.0.0.1:{port}"
-            if not _healthy(address, process):
+            if not _answers(address, process):
                 log.seek(0)
                 raise UserError(f"the server did not start:\n{log.read().decode()}")
             yield Server(address, process.pid, perf_counter() - start)
@@ -102,29 +109,35 @@ class Step:
     took: Moment
 
 
-def bench_ui(visits: int = 50) -> dict[str, Any]:
-    """Time the dashboard; plain values, ready for JSON.
+def bench_ui(visits: int = 50, workspace: str = WORKSPACE) -> dict[str, Any]:
+    """Time the dashboard on a workspace; plain values, ready for JSON.
 
     A visit is a new session that opens one page and goes on to the next; the pages take turns. The first round is left
     out of the times and of the growth of memory, because it also fills the caches that all visitors share.
     """
     pages = [entry for entry in PAGES if entry.path.exists()]
     say("starting the server")
-    with serving() as server, browsing() as browser:
+    change = CHANGES[0 if "structural" in risk_signals(find(workspace, Workshop.here()).manifest().layout) else 1]
+    setting = {"workspace": workspace, "pages": len(pages), "visits": visits, "change": f"{change[1]} on {change[0]}"}
+    query = "" if workspace == WORKSPACE else f"?workspace={workspace}"
+    with serving() as started, browsing() as browser:
+        server = replace(started, query=query)
         context = browser.new_context(viewport={"width": 1280, "height": 900})
         context.set_default_timeout(1000 * PATIENCE)
         first_view = _open(_new_page(context), server, next(entry for entry in pages if entry.key == DEFAULT))
         turns = cycle(zip(pages, [*pages[1:], pages[0]], strict=True))
         say(f"one visit to each of {len(pages)} pages")
         for here, there in islice(turns, len(pages)):
-            _visit(_new_page(context), server, here, there)
+            _visit(_new_page(context), server, here, there, change)
         before = server.megabytes()
         say(f"{visits} visits to time")
         steps = [
-            step for here, there in islice(turns, visits) for step in _visit(_new_page(context), server, here, there)
+            step
+            for here, there in islice(turns, visits)
+            for step in _visit(_new_page(context), server, here, there, change)
         ]
         return {
-            "setting": {"pages": len(pages), "visits": visits, "change": f"{CHANGE[1]} on {CHANGE[0]}"},
+            "setting": setting,
             "start_seconds": server.start_seconds,
             "first_view": asdict(first_view.took),
             **spreads(steps),
@@ -154,18 +167,18 @@ def _new_page(context: BrowserContext) -> Page:
     return page
 
 
-def _visit(page: Page, server: Server, here: PageEntry, there: PageEntry) -> list[Step]:
+def _visit(page: Page, server: Server, here: PageEntry, there: PageEntry, change: tuple[str, str]) -> list[Step]:
     link = page.get_by_test_id("stSidebarNav").get_by_role("link", name=there.title)
     steps = [_open(page, server, here), Step("switch", there.key, clicked(link, there.title, PATIENCE))]
-    if there.key == CHANGE[0]:
-        choice = page.get_by_role("radio", name=CHANGE[1], exact=True)
+    if there.key == change[0]:
+        choice = page.get_by_role("radio", name=change[1], exact=True)
         steps.append(Step("change", there.key, clicked(choice, there.title, PATIENCE)))
     page.close()
     return steps
 
 
 def _open(page: Page, server: Server, entry: PageEntry) -> Step:
-    address = f"{server.address}/{'' if entry.key == DEFAULT else entry.key}"
+    address = f"{server.address}/{'' if entry.key == DEFAULT else entry.key}{server.query}"
     return Step("open", entry.key, opened(page, address, entry.title, PATIENCE))
 
 
@@ -174,7 +187,7 @@ def _spread(values: list[float]) -> dict[str, float]:
     return {"p50": float(p50), "p95": float(p95)}
 
 
-def _healthy(address: str, process: subprocess.Popen[bytes]) -> bool:
+def _answers(address: str, process: subprocess.Popen[bytes]) -> bool:
     """Whether a server comes to answer before patience ends."""
     end = monotonic() + PATIENCE
     while monotonic() < end and process.poll() is None:

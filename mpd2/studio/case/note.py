@@ -8,7 +8,7 @@ from functools import partial
 import streamlit as st
 
 import mpd2
-from mpd2.core.text import verbatim
+from mpd2.core.text import numbered, verbatim
 from mpd2.present.documents.briefing import Stamp
 from mpd2.present.documents.case_sheet import case_sheet
 from mpd2.present.words import case
@@ -36,7 +36,6 @@ def _write(facts: Facts) -> None:
             placeholder="What should be looked at again?",
         )
         st.form_submit_button("Keep the note", width="stretch")
-    st.caption(f":material/lock: {PRIVACY}")
     st.download_button(
         "Case with the kept note (TXT)",
         data=partial(_sheet, facts, written),
@@ -47,6 +46,9 @@ def _write(facts: Facts) -> None:
         on_click="ignore",
         width="stretch",
     )
+    # below the button: whoever can read that it is kept has the button that brings it
+    st.caption(f":material/check: Kept: {numbered(len(written), 'character')}." if written else "No note is kept yet.")
+    st.caption(f":material/lock: {PRIVACY}")
 
 
 def _sheet(facts: Facts, written: str) -> bytes:

@@ -8,7 +8,7 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, TimeoutError, expect
 from visits import settled
 
 from mpd2.cli.bench.ui import PATIENCE, ROOT
@@ -17,6 +17,7 @@ from mpd2.lab.workspaces import shelf
 
 PATIENT = 2000 * PATIENCE  # milliseconds; a worker is nice to everybody else
 TABLE = ROOT / "data" / "ecg" / "ecg.csv"
+TRIES = 30
 STEPS = ("Files", "Columns", "Readers and costs", "Checks and splits", "Build")
 
 
@@ -50,6 +51,20 @@ def fill(page: Page, label: str, value: str) -> None:
     field.fill(value)
     field.press("Enter")
     settled(page)
+
+
+def edit_cell(page: Page, row: int, x: int) -> None:
+    """Open the editor of a cell; the table is drawn on a canvas, some time after the page says that all is there."""
+    editor = page.locator("[id^='gdg-overlay']")
+    for _ in range(TRIES):
+        box = page.get_by_test_id("stDataFrame").first.bounding_box()
+        page.mouse.dblclick(box["x"] + x, box["y"] + 36 + 35 * (row + 0.5))
+        try:
+            editor.wait_for(timeout=2000)
+        except TimeoutError:
+            continue
+        return
+    raise AssertionError(f"the cell of row {row} was not opened in {TRIES} tries")
 
 
 def test_the_raw_table_is_imported_built_opened_retrained_exported_and_removed(guide):
@@ -116,9 +131,7 @@ def test_a_column_is_changed_in_the_table_of_columns(visit):
     expect(page.get_by_text("ecg.csv: 4,962 rows, 15 columns")).to_be_visible(timeout=PATIENT)
     settled(page)
     next_step(page, "Columns")
-    page.wait_for_timeout(1000)  # the table is drawn on a canvas, after the page says that all is there
-    box = page.get_by_test_id("stDataFrame").first.bounding_box()
-    page.mouse.dblclick(box["x"] + 300, box["y"] + 36 + 35 * 4.5)  # the truth's row, the column "is"
+    edit_cell(page, row=4, x=300)  # the truth's row, the column "is"
     page.keyboard.type("left out")
     page.keyboard.press("Enter")
     expect(page.get_by_text("No column is the truth")).to_be_visible(timeout=PATIENT)

@@ -137,7 +137,7 @@ def test_a_note_is_taken_away_with_its_case(visit):
     page.get_by_role("button", name="Note").click()
     page.get_by_label("Note on case r455").fill("<b>Look</b> again")
     page.get_by_role("button", name="Keep the note").click()
-    expect(page.get_by_text("Kept: 18 characters.")).to_be_visible()
+    expect(page.get_by_text("Kept: 17 characters.")).to_be_visible()
     settled(page)
     with page.expect_download() as download:
         page.get_by_role("button", name="Case with the kept note").click()

@@ -10,6 +10,7 @@ import pandas as pd
 import pyarrow as pa
 
 from mpd2.core.arrays import Bools
+from mpd2.core.clusters import design_effect
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest
@@ -72,8 +73,9 @@ def try_out(run: Run, title: str, cohort: Cohort) -> Trial:
 
 def sent_share(trial: Trial) -> str:
     """Which share of the cases goes to a reader, with its interval, in words."""
-    sent, n = int(trial.outcome.decisions.deferred.sum()), len(trial.cohort)
-    low, high = wilson(sent, n)
+    deferred, n = trial.outcome.decisions.deferred[0], len(trial.cohort)
+    sent = int(deferred.sum())
+    low, high = wilson(sent, n, design_effect(deferred, trial.cohort.cluster))
     return f"{percent(sent / n, 0)} of cases (95{GAP}% interval {percent_interval(float(low), float(high), 0)})"
 
 

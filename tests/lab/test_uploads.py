@@ -89,6 +89,14 @@ def test_one_case_alone_can_be_tried(run: Run, example: Cohort) -> None:
     assert uploads.sent_share(tried).startswith("100\N{NO-BREAK SPACE}% of cases")
 
 
+def test_the_share_sent_is_less_sure_where_rows_belong_together(run: Run, example: Cohort) -> None:
+    alone = replace(example, cluster=np.arange(len(example)))
+    twice = np.repeat(np.arange(len(alone)), 2)
+    pairs = replace(alone.rows(twice), ids=np.arange(len(twice)).astype(str), cluster=twice)
+    once = uploads.sent_share(uploads.try_out(run, "Router", alone))
+    assert uploads.sent_share(uploads.try_out(run, "Router", pairs)) == once  # the same cases twice tell nothing new
+
+
 def test_metrics_as_text_have_their_intervals_and_a_true_minus() -> None:
     row = {"metric": "TotalCost", "value": 0.2, "low": 0.1, "high": 0.3, "ai_value": np.nan, "ai_low": np.nan,
            "ai_high": np.nan, "difference": -0.1, "difference_low": -0.2, "difference_high": 0.05}  # fmt: skip

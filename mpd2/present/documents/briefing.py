@@ -12,7 +12,7 @@ import pandas as pd
 from mpd2.core.manifest import Task
 from mpd2.core.text import GAP, count, decimal, interval, percent, percent_interval
 from mpd2.evaluation.evidence import Evidence
-from mpd2.evaluation.intervals import LEVEL, RESAMPLES
+from mpd2.evaluation.intervals import LEVEL, resamples_for
 from mpd2.evaluation.metrics import METRICS, load_of
 from mpd2.present.documents.board import People, PlanOfDay, caution, deciders
 from mpd2.present.words.answer import KeyNumber, best_other, errors, headline, key_numbers, level, rival
@@ -146,9 +146,9 @@ def _caveats(evidence: Evidence, active: str) -> tuple[str, ...]:
         f"Readers' answers: {origins(present)}. Only real ones were given by people who looked at the {task.case}.",
         f"A missed {task.positive} costs {costs.false_negative:g}, a false alarm {costs.false_positive:g}; a reader's "
         "fee is in the same unit. Other costs give other results.",
-        f"Numbers are means over {members} model{'s' * (members > 1)}; {percent(LEVEL, 0)} of {count(RESAMPLES)} "
-        "resamples of the cases give a number within its interval. If the interval of a difference includes 0, the "
-        "difference may be chance.",
+        f"Numbers are means over {members} model{'s' * (members > 1)}; {percent(LEVEL, 0)} of "
+        f"{count(resamples_for(len(cohort)))} resamples of the cases give a number within its interval. If the "
+        "interval of a difference includes 0, the difference may be chance.",
         *(cohort.manifest.assumptions or (INDEPENDENT,)),
         *filter(None, (cohort.manifest.credit, *(entry.credit for entry in present))),
     )

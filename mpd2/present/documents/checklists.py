@@ -15,7 +15,7 @@ from mpd2.core.state import Role
 from mpd2.core.text import count, listed, numbered, percent
 from mpd2.evaluation.clinical.subgroups import banded
 from mpd2.evaluation.evidence import Evidence
-from mpd2.evaluation.intervals import LEVEL, RESAMPLES
+from mpd2.evaluation.intervals import LEVEL, resamples_for
 from mpd2.evaluation.metrics import COUNTS, METRICS
 from mpd2.present.documents.checklist_items import CHECKLISTS, GROUPED, OWN, PUBLISHED, SINGLE, STATES, Item
 from mpd2.present.documents.html import document
@@ -75,7 +75,7 @@ def facts(
         "version": run.version,
         "created": run.created[:10],
         "level": percent(LEVEL, 0),
-        "resamples": count(RESAMPLES),
+        "resamples": count(resamples_for(len(cases))),
         "n": count(len(cases)),
         "with_it": numbered(int((cases.truth == 1).sum()), task.positive, task.positives),
         "sens_interval": METRICS["Sens"].interval(sens.low, sens.high),

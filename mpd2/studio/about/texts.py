@@ -51,7 +51,8 @@ NUMBERS = """
   cost** their sum. All are per case and in one unit.
 - **Decisions are definite.** A model gives probabilities; the rule named in the model card turns them into one
   decision per case.
-- **Intervals** hold the middle 95 % of 2,000 resamples of the cases, drawn within each cohort with a fixed seed.
+- **Intervals** hold the middle 95 % of 2,000 resamples of the cases, drawn within each cohort with a fixed seed; of
+  more than 20,000 cases there are fewer resamples.
 - **Differences** between methods are taken on the same resamples, so what both find hard cancels out.
 - **± after a number** is the standard deviation over seeds: how much depends on the luck of training.
 - **Ablations** take seeds as the unit and use Student's t.

@@ -40,7 +40,7 @@ IN_GREY = "Beside it in grey the 95 % interval; below, the change since the last
 
 # ---------------------------------------------------------------------------------- how to read
 
-INTERVALS = "Every interval holds 95 % of 2,000 resamples of the cases, drawn within each cohort."
+INTERVALS = "Every interval holds 95 % of up to 2,000 resamples of the cases, drawn within each cohort."
 TRAINED = (
     "Diamonds: models trained for a budget in the paper's configuration, mean of ten that each decide alone, all test "
     "cases."

@@ -17,8 +17,8 @@ POINTS = (
 )
 SHEET = (
     "Fees are in units of clinical cost; the tier follows from the fee. Difference: F1 of the run minus F1 of the "
-    "reader, with its 95 % interval from 2,000 resamples of the cases. Run better: share of resamples in which the "
-    "run has the higher F1."
+    "reader, with its 95 % interval from up to 2,000 resamples of the cases. Run better: share of resamples in which "
+    "the run has the higher F1."
 )
 LOAD = (
     "Bars: cases in which the reader is asked, mean over the run's models; lines: 95 % intervals. Diamonds: what the "

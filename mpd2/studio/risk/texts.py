@@ -21,7 +21,7 @@ def signals(manifest: Manifest) -> dict[str, str]:
 
 
 STRATA = "Cases are ranked from easy to hard and cut into this many groups of equal size."
-BANDS = "In 95 % of 2,000 resamples of the cases, drawn within each cohort, the cost lies inside the band."
+BANDS = "In 95 % of up to 2,000 resamples of the cases, drawn within each cohort, the cost lies inside the band."
 METHODS = "The mean available reader is the average over all readers who have read a case."
 NOTE = (
     "{signal} All strata have the same number of cases. Clinical cost counts wrong final answers, not fees: a missed "

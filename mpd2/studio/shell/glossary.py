@@ -25,7 +25,7 @@ CONFIDENT_AI = (
     "way, only a reader may overrule it."
 )
 
-INTERVAL = "95 % of 2,000 resamples of the cases, drawn within each cohort, give a number in this range."
+INTERVAL = "95 % of up to 2,000 resamples of the cases, drawn within each cohort, give a number in this range."
 
 WORDS = {
     "Reader": "A person who reads the {case}, answers {positive} or {negative}, and is paid a fee.",

@@ -10,7 +10,7 @@ import pandas as pd
 from mpd2.core.clusters import clusters_of
 from mpd2.core.cohort import Cohort
 from mpd2.core.text import NOTHING, brief, count, listed, sentence
-from mpd2.evaluation.intervals import LEVEL, RESAMPLES, Estimate, wilson
+from mpd2.evaluation.intervals import LEVEL, Estimate, resamples_for, wilson
 from mpd2.study.definition import PLUS_RUN
 from mpd2.study.results import SECTIONS, markdown, section
 from mpd2.study.robustness import AI, COST
@@ -83,8 +83,8 @@ def cautions(tables: StudyTables, cohort: Cohort) -> list[str]:
         "Research software, not a medical device.",
         f"{known_to(sick, task.positives, 'sensitivity')} Two methods on the same cases can be told apart a little "
         "better than that, as the paired differences show.",
-        f"Intervals are {LEVEL:.0%}, over {RESAMPLES} resamples of {unit}, for one figure at a time: of twenty ties, "
-        "one looks like a difference.",
+        f"Intervals are {LEVEL:.0%}, over {resamples_for(len(test))} resamples of {unit}, for one figure at a time: of "
+        "twenty ties, one looks like a difference.",
         "Rows marked as not deployable know the answers; they bound the others.",
     ]
     oracle = tables.of("readers", by="reader", metric="FN", method="best-oracle") if "readers" in tables.tables else {}

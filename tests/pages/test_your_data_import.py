@@ -332,3 +332,11 @@ def test_another_table_can_be_brought_after_the_first(page, place):
     assert page.button(key="import_step_2").disabled
     go(drop(page, csv(clinic(200))), 5).button(key="import_save").click().run()
     assert [made.name for made in shelf.own_workspaces(place)] == ["clinic", "clinic-2"]
+
+
+def test_readings_alone_say_that_the_cases_are_missing(page):
+    page = drop(page, csv(clinic()), file="readings")
+    assert [note.value for note in page.info] == [
+        "These are readings. The cases are still missing: drop their file on the left."
+    ]
+    assert not drop(page, csv(clinic())).info

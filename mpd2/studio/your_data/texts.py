@@ -26,6 +26,7 @@ CASES_HELP = (
     "CSV, Excel (.xlsx) or Parquet, with a header. Decimal commas, semicolons, tabs, yes and no, and dates as text are "
     "understood. At most {rows} rows and {size} MB here."
 )
+CASES_TOO = "These are readings. The cases are still missing: drop their file on the left."
 READINGS = "Readings, if they are in a file of their own"
 READINGS_HELP = (
     "One row for each reading: the case, who read it, and what they said. Leave it empty if readers are columns."

@@ -26,6 +26,8 @@ def draw(draft: Draft) -> None:
         _place("cases", draft)
     with right:
         _place("readings", draft)
+    if list(draft.files) == ["readings"]:
+        st.info(texts.CASES_TOO, icon=":material/info:")
     for file, upload in draft.files.items():
         _preview(file, upload)
     if draft.tables is not None:

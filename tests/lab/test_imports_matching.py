@@ -402,3 +402,30 @@ def test_tables_of_four_other_fields_are_understood() -> None:
         Use.CASE, Use.TRUTH, Use.PROBABILITY, Use.COHORT,
     ]  # fmt: skip
     assert {found[f"D{reader + 1:02d}"] for reader in range(20)} == {Use.READER}
+
+
+def test_of_two_complete_columns_of_answers_the_truth_is_the_one_the_ai_tells_apart() -> None:
+    random = np.random.default_rng(3)
+    truth = random.random(400) < 0.2
+    frame = pd.DataFrame(
+        {
+            "encounter_id": np.arange(400) + 70_000,
+            "sepsis3": truth,
+            "note_missing": random.random(400) < 0.1,
+            "model_prob": np.clip(0.3 + 0.4 * truth + random.normal(0, 0.15, 400), 0.01, 0.99),
+            **{f"nurse_{n}": np.where(random.random(400) < 0.85, truth, ~truth).astype(int) for n in (1, 2)},
+        }
+    )
+    found = proposed(frame)
+    assert (found["sepsis3"], found["model_prob"], found["nurse_1"]) == (Use.TRUTH, Use.PROBABILITY, Use.READER)
+    assert found["note_missing"] == Use.OTHER
+    assert "the AI's number tells apart" in reason("sepsis3", frame)
+    assert Use.TRUTH not in proposed(frame.assign(model_prob=random.random(400))).values()
+
+
+def test_a_probability_in_whole_per_cent_is_the_ais() -> None:
+    name = next(column for column, use in proposed(CLINIC).items() if use == Use.PROBABILITY)
+    per_cent = (100 * CLINIC[name].astype(float)).round().astype(int)
+    frame = CLINIC.drop(columns=name).assign(**{"CADx score (%)": per_cent})
+    assert proposed(frame)["CADx score (%)"] == Use.PROBABILITY
+    assert "per cent" in reason("CADx score (%)", frame)

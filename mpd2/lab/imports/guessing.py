@@ -121,14 +121,23 @@ class _Guesser:
             nameless = [each for each in answers if each.is_bit and each.complete and each.distinct == 2]
             nameless = [each for each in nameless if not self._somebodys(each)]
             nameless = [each for each in nameless if not says(each.name, "person") and not self._numbered(each)]
-            best = nameless[0] if len(nameless) == 1 else None
+            best = nameless[0] if len(nameless) == 1 else self._foretold(nameless)
             reason = "the only complete column of yes and no without a reader's name"
+            if len(nameless) > 1:
+                reason = "the complete column of yes and no that the AI's number tells apart"
         if best is not None:
             self.meaning = best.bit_words
             self.truth = best.bits(best.bit_words)
             share = float((self.truth == 1).sum() / max((self.truth >= 0).sum(), 1))
             ones = next((word for word, bit in best.bit_words.items() if bit), "1")
             self.found[best.name] = (Use.TRUTH, f"{reason}; {percent(share, 1)} are {ones}")
+
+    def _foretold(self, answers: list[Profile]) -> Profile | None:
+        """The one of several columns of answers that a number named as the AI's tells apart, if there is just one."""
+        scores = [each for each in self.open if each.is_number and not each.is_bit and claims(each.name) >= 2]
+        areas = [max((auc(each.numbers.values, answer.bits()) for each in scores), default=0.0) for answer in answers]
+        telling = [answer for answer, area in zip(answers, areas, strict=True) if area >= TELLING]
+        return telling[0] if len(telling) == 1 else None
 
     def _somebodys(self, profile: Profile) -> bool:
         return bool(says(profile.name, "reader") or says(profile.name, "ai") or says(profile.name, "probability"))
@@ -174,7 +183,8 @@ class _Guesser:
 
     def _probability(self) -> None:
         """The number from 0 to 1 whose name says most clearly that it is the AI's probability."""
-        shares = [each for each in self.open if each.is_number and not each.is_whole and each.ends[0] >= 0]
+        shares = [each for each in self.open if each.is_number and each.ends[0] >= 0]
+        shares = [each for each in shares if not each.is_whole or each.ends[1] > 1]  # whole numbers only as per cent
         shares = [each for each in shares if each.is_share or (each.ends[1] <= 100 and self._like_per_cent(each))]
         ranked = sorted(shares, key=lambda each: (claims(each.name), side(each.name) == 1), reverse=True)
         claiming = [each for each in ranked if claims(each.name) >= 2]

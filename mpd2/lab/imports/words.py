@@ -200,8 +200,9 @@ NAMES: dict[str, tuple[str, ...]] = {
     ),
     "ai": (
         "ai", "ki", "ia", "cnn", "dl", "ml", "nn", "dnn", "model", "algorithm", "network", "classifier", "deep",
-        "machine", "computer", "software", "cad", "modell", "netz", "algorithmus", "maschine", "algorithme", "modele",
-        "reseau", "algoritmo", "modelo", "modello", "rete", "rede", "ensemble", "swin", "resnet", "vit",
+        "machine", "computer", "software", "cad", "cade", "cadx", "modell", "netz", "algorithmus", "maschine",
+        "algorithme", "modele", "reseau", "algoritmo", "modelo", "modello", "rete", "rede", "ensemble", "swin",
+        "resnet", "vit",
     ),
     "probability": (
         "prob", "probability", "p", "score", "sigmoid", "softmax", "prediction", "predicted", "pred", "likelihood",

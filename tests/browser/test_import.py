@@ -74,7 +74,7 @@ def test_the_raw_table_is_imported_built_opened_retrained_exported_and_removed(g
     settled(guide)
     for title in STEPS[1:]:
         next_step(guide, title)
-    expect(guide.get_by_text("4,962 cases of 827 exams, 158 of them positive")).to_be_visible(timeout=PATIENT)
+    expect(guide.get_by_text("4,962 cases, 158 of them positive, of 827 exams")).to_be_visible(timeout=PATIENT)
     assert not shelf.own_workspaces(Workshop.here())
     guide.get_by_text("Small: two models a method").click()
     settled(guide)

@@ -126,7 +126,8 @@ def test_a_reader_who_always_says_no_is_not_suspected_where_positives_are_rare()
 def test_an_input_that_is_the_truth_is_suspected(sign: int) -> None:
     leak = sign * CLINIC["truth"].astype(float) + np.linspace(0, 0.4, len(CLINIC))
     assert texts(CLINIC.assign(leak=leak.round(4)), {"leak": "input, other"}) == [
-        "leak separates positives from all others without a mistake. Was it made from the truth (leakage)?"
+        "leak separates positives from all others without a mistake. Was it made from the truth (leakage)? "
+        "Then leave it out: nobody knows it before the truth is known."
     ]
 
 

@@ -3,11 +3,11 @@
 import pytest
 from raw_clinic import clinic, csv
 
-from mpd2.lab.imports.toml import to_toml
+from mpd2.core.manifest_text import to_toml
 from mpd2.lab.jobs import orders, queue, worker_pool
 from mpd2.lab.jobs.folder import PLACE, Workshop, all_jobs
 from mpd2.lab.workspaces import shelf
-from mpd2.studio.your_data.progress import SMALL
+from mpd2.studio.your_data.progress import SMALL, start
 from mpd2.studio.your_data.steps import guide
 from mpd2.studio.your_data.steps.build import SAVED
 from mpd2.studio.your_data.steps.draft import DRAFT, Draft, Upload
@@ -88,6 +88,17 @@ def test_progress_is_told_in_words(open_page, draft, job):
         job.write(job.status.model_copy(update=news))
         page = opened(open_page, draft)
     assert bars(page) == [r"the tables\: overall \(5 of 20\), about 90 s left"]
+
+
+def test_a_build_that_waits_says_for_what(open_page, draft, job, workshop):
+    found = prepare(draft)
+    shelf.create("second", found.data, to_toml(found.table.manifest), workshop)
+    start("second", workshop)
+    with job.held():
+        job.write(job.status.model_copy(update={"state": "running", "steps": 9, "seconds_left": 300.0}))
+        page = opened(open_page, draft, "second")
+    (line,) = bars(page)
+    assert line.replace("\\", "") == "waiting for its turn, after “Build answered”, which needs about 5 min more"
 
 
 def test_a_build_is_cancelled_and_gone_on_with(open_page, draft, job, workshop):

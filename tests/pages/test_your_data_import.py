@@ -7,7 +7,7 @@ import pytest
 from raw_clinic import READERS, clinic, csv
 
 from mpd2.core.manifest import parse_manifest
-from mpd2.lab.imports.toml import to_toml
+from mpd2.core.manifest_text import to_toml
 from mpd2.lab.jobs import queue, worker_pool
 from mpd2.lab.jobs.folder import PLACE, Workshop, all_jobs
 from mpd2.lab.workspaces import shelf
@@ -340,3 +340,29 @@ def test_readings_alone_say_that_the_cases_are_missing(page):
         "These are readings. The cases are still missing: drop their file on the left."
     ]
     assert not drop(page, csv(clinic())).info
+
+
+def test_what_is_wrong_can_be_left_out_and_taken_back(page, place):
+    table = clinic()
+    table.loc[3, "biopsy"], table.loc[5, "age"] = "", "abc"
+    go(drop(page, csv(table)), 4)
+    assert any("Some rows cannot be used yet" in error.value for error in page.error)
+    button = page.button(key="import_leave_out")
+    assert button.label == "Go on with 1 row left out and 1 cell left empty"
+    button.click().run()
+    assert not page.exception
+    assert not page.error
+    assert "As you wished: 1 row left out and 1 cell left empty." in plain(page)
+    page.button(key="import_take_back").click().run()
+    assert any("Some rows cannot be used yet" in error.value for error in page.error)
+    page.button(key="import_leave_out").click().run()
+    go(page, 5).button(key="import_save").click().run()
+    (made,) = shelf.own_workspaces(place)
+    assert len(made.cohort()) == 239
+
+
+def test_who_has_not_said_what_is_looked_for_is_asked(page):
+    go(drop(page, csv(clinic())), 3)
+    assert any("name what you look for" in caption.value for caption in page.caption)
+    edit(page, lambda before: before.with_answers(positive="cancer"))
+    assert not any("name what you look for" in caption.value for caption in page.caption)

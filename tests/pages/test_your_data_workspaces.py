@@ -3,7 +3,7 @@
 import pytest
 from raw_clinic import clinic, csv
 
-from mpd2.lab.imports.toml import to_toml
+from mpd2.core.manifest_text import to_toml
 from mpd2.lab.jobs.folder import PLACE, Workshop
 from mpd2.lab.workspaces import archive, shelf
 from mpd2.studio.your_data.steps.draft import Draft, Upload

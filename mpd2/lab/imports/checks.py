@@ -23,6 +23,7 @@ SAME = 0.99  # agreement with the truth from which on a column may have been mad
 SEPARATES = 0.995  # AUC from which on an input may have been made from the truth
 ASSUMED = 0.85  # sensitivity and specificity for which the width of an interval is told
 LISTED = 5
+LEAKS = "Was it made from the truth (leakage)? Then leave it out: nobody knows it before the truth is known."
 
 
 @dataclass(frozen=True)
@@ -178,10 +179,10 @@ def _leak(cohort: Cohort, values: np.ndarray, title: str, column: str) -> Iterat
     apart = max(area, 1 - area)
     if apart == 1:
         how = f"separates {cohort.manifest.task.positives} from all others without a mistake"
-        yield Notice(False, f"{title} {how}. Was it made from the truth (leakage)?", column)
+        yield Notice(False, f"{title} {how}. {LEAKS}", column)
     elif apart >= SEPARATES and column not in cohort.manifest.ai.columns:
         how = f"tells the truth almost without a mistake (AUC {min(apart, 0.999):.3f})"
-        yield Notice(False, f"{title} {how}. Was it made from the truth (leakage)?", column)
+        yield Notice(False, f"{title} {how}. {LEAKS}", column)
 
 
 def _outside(values: np.ndarray, low: float | None, high: float | None) -> Bools:

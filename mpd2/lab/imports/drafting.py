@@ -13,11 +13,11 @@ from pydantic import ValidationError
 
 from mpd2.core.errors import Problem, TableError, UserError, invalid_entries
 from mpd2.core.manifest import MOST, MOST_COHORTS, Input, Manifest
+from mpd2.core.manifest_text import to_toml
 from mpd2.core.text import capital, count, plain_words
 from mpd2.lab.imports.files import RawTable
 from mpd2.lab.imports.matching import lacking, propose
 from mpd2.lab.imports.names import stem
-from mpd2.lab.imports.toml import to_toml
 from mpd2.lab.imports.uses import INPUTS, File, Proposal, Use
 from mpd2.lab.imports.words import name_words, says
 
@@ -39,7 +39,7 @@ UNNAMED = "unknown"  # the cohort of cases that name none
 LONGEST_WORDS = 60  # characters of a word that sentences use
 EVERYBODY = "readers"  # the group of readers who are of none
 
-Origin = Literal["real", "semi-synthetic", "induced", "unknown"]
+Origin = Literal["real", "semi-synthetic", "induced", "simulated", "unknown"]
 
 
 @dataclass(frozen=True)

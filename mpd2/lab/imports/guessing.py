@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import expit
 
 from mpd2.core.arrays import Ints
+from mpd2.core.cohort import UNKNOWN
 from mpd2.core.manifest import MOST, MOST_COHORTS
 from mpd2.core.text import count, percent
 from mpd2.lab.imports.names import ai_words, claims, other_name, side, sideless, stem
@@ -19,6 +20,7 @@ from mpd2.lab.imports.words import NAMES, name_words, plain, says
 Guess = tuple[Use, str]  # what a column is, and why
 ALIKE = 0.3  # correlation with the truth from which on answers look like somebody's reading
 TELLING = 0.7  # AUC from which on a number without a name can be the AI's
+NEARLY = 0.98  # share of rows with an answer from which on a column can be the truth with some cells forgotten
 MOST_NAMED = 200  # different values of a column of readers; more than can be are told of later
 FEW = 20  # values of a column of words that can be a cohort without its name saying so
 TRUTHS = {word: rank for rank, word in enumerate(map(plain, NAMES["truth"]))}
@@ -118,18 +120,21 @@ class _Guesser:
         best = min(named, key=lambda each: (TRUTHS[says(each.name, "truth")], not each.complete), default=None)
         reason = "name"
         if best is None:
-            nameless = [each for each in answers if each.is_bit and each.complete and each.distinct == 2]
+            nameless = [each for each in answers if each.is_bit and len(each.answers) == 2]
             nameless = [each for each in nameless if not self._somebodys(each)]
             nameless = [each for each in nameless if not says(each.name, "person") and not self._numbered(each)]
+            whole = [each for each in nameless if each.complete and not each.unsure]
+            nearly = [each for each in nameless if each.filled >= NEARLY * len(each.column)]
+            nameless, complete = (whole, "complete") if whole else (nearly, "nearly complete")
             best = nameless[0] if len(nameless) == 1 else self._foretold(nameless)
-            reason = "the only complete column of yes and no without a reader's name"
+            reason = f"the only {complete} column of yes and no without a reader's name"
             if len(nameless) > 1:
-                reason = "the complete column of yes and no that the AI's number tells apart"
+                reason = f"the {complete} column of yes and no that the AI's number tells apart"
         if best is not None:
             self.meaning = best.bit_words
             self.truth = best.bits(best.bit_words)
             share = float((self.truth == 1).sum() / max((self.truth >= 0).sum(), 1))
-            ones = next((word for word, bit in best.bit_words.items() if bit), "1")
+            ones = next((word for word in best.answers if best.meaning(word) == 1), "1")
             self.found[best.name] = (Use.TRUTH, f"{reason}; {percent(share, 1)} are {ones}")
 
     def _foretold(self, answers: list[Profile]) -> Profile | None:
@@ -148,7 +153,7 @@ class _Guesser:
         return [each for each in same if self._holds_answers(each)]
 
     def _holds_answers(self, profile: Profile) -> bool:
-        return profile.is_bit or (bool(self.meaning) and set(profile.words) <= set(self.meaning))
+        return profile.is_bit or (bool(self.meaning) and set(profile.answers) <= set(self.meaning))
 
     def _auc(self, profile: Profile) -> float:
         return auc(profile.numbers.values, self.truth) if self.truth is not None and profile.is_number else np.nan
@@ -270,12 +275,20 @@ class _Guesser:
     def _nameless_answers(self, profile: Profile, only: str) -> Guess:
         if self.truth is None:
             return Use.READER, only
+        if self._repeats_truth(profile):
+            return Use.IGNORED, f"{only}, and the same as the truth in every row"
         if likeness(profile.bits(self.meaning), self.truth) >= ALIKE:
             return Use.READER, f"{only}, mostly as the truth"
         others = [likeness(each.bits(self.meaning), self.truth) for each in self._numbered(profile)]
         if others and np.median(others) >= ALIKE:
             return Use.READER, f"{only}; numbered like others that say mostly what the truth says"
         return Use.OTHER, f"{only}, but not as the truth"
+
+    def _repeats_truth(self, profile: Profile) -> bool:
+        """Whether a column says of every case what the truth says, which no reader does."""
+        bits = profile.bits(self.meaning)
+        both = (bits != UNKNOWN) & (self.truth != UNKNOWN)
+        return bool(both.mean() >= NEARLY and (bits == self.truth)[both].all())
 
     def _date(self) -> None:
         days = [each for each in self.open if each.is_date]
@@ -299,7 +312,7 @@ class _Guesser:
         """Few words, each in many rows."""
         few = [each for each in self.open if 2 <= each.distinct <= MOST_COHORTS and each.filled >= 5 * each.distinct]
         few = [each for each in few if not (each.is_number and not each.is_whole)]
-        named = [each for each in few if says(each.name, "cohort")]
+        named = [each for each in few if says(each.name, "cohort") and not says(each.name, "body")]
         words = [each for each in few if not each.is_number and 3 <= each.distinct <= FEW and not each.codes]
         words = [each for each in words if not says(each.name, "person")]
         rank = {plain(word): place for place, word in enumerate(NAMES["cohort"])}
@@ -354,9 +367,10 @@ NUMBERS = (Use.AI_INPUT, Use.RISK, Use.DISTANCE, Use.QUALITY, Use.STRUCTURE, Use
 
 
 def _only(profile: Profile) -> str:
-    """Which answers a column holds: only 0 and 1, or only yes and no, and whether some are empty."""
-    said = " and ".join(sorted(profile.words[:2]))
-    return f"only {said}" + ("" if profile.complete else " or empty")
+    """Which answers a column holds: only 0 and 1, or only yes and no, and whether some are unsure or empty."""
+    said = " and ".join(sorted(profile.answers[:2]))
+    rest = [*profile.unsure[:1], *([] if profile.complete else ["empty"])]
+    return f"only {said}" + "".join(f" or {word}" for word in rest)
 
 
 def _like_ids(profile: Profile) -> bool:

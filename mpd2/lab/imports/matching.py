@@ -90,7 +90,7 @@ def _proposal(profile: Profile, file: File, use: Use, reason: str) -> Proposal:
         use=use,
         reason=reason,
         first_values=profile.first_values,
-        missing=not profile.complete,
+        missing=not profile.complete or (profile.is_bit and bool(profile.unsure)),
         low=low,
         high=high,
         unit=unit,

@@ -21,7 +21,7 @@ from mpd2.lab.imports.drafting import UNNAMED
 from mpd2.lab.imports.files import RawTable
 from mpd2.lab.imports.long_form import Pivot, pivoted
 from mpd2.lab.imports.values import Column, Values, as_bits, as_dates, as_numbers, as_parts
-from mpd2.lab.imports.words import plain
+from mpd2.lab.imports.words import UNSURE, plain
 
 LONGEST_ID = 100  # characters
 NUMBER = "a number"
@@ -126,7 +126,7 @@ class _Maker:
         texts = _written(found.values)
         self.refuse(name, column, found.wrong, expected)
         if empty_is_wrong:
-            self.refuse(name, column, (texts == "") & ~found.wrong, expected, "an empty cell")
+            self.refuse(name, column, (texts == "") & ~found.wrong, expected)
         self.columns[name] = texts
         self.note(name, found.notes)
 
@@ -246,7 +246,7 @@ class _Maker:
             self.problems.append(Problem(None, column, "no such column", expected))
 
 
-NOT_SAID = frozenset({"na", "n/a", "nan", "null", "#n/a", "missing", "?", "-", "."})
+NOT_SAID = frozenset({"na", "n/a", "nan", "null", "#n/a", "missing", "?", "-", "."}) | UNSURE
 
 
 def _written(values: np.ndarray, column: Column | None = None, read: Values | None = None) -> np.ndarray:

@@ -14,7 +14,7 @@ from mpd2.core.arrays import Floats, Ints
 from mpd2.core.cohort import UNKNOWN
 from mpd2.core.table_file.cells import shortened
 from mpd2.lab.imports.values import Column, Values, as_bits, as_dates, as_parts, is_empty
-from mpd2.lab.imports.words import BITS, LOWER_FIRST, plain
+from mpd2.lab.imports.words import BITS, LOWER_FIRST, UNSURE, plain
 
 SHOWN = 24  # characters of a first value
 FIRST = 3  # values shown
@@ -61,6 +61,16 @@ class Profile:
         order = np.argsort(-self.counts, kind="stable")
         return [self.column.texts[position] for position in order if self.said[position]]
 
+    @cached_property
+    def unsure(self) -> list[str]:
+        """Those of the frequent words that decide nothing."""
+        return [word for word in self.words[: 2 * MOST_CODES] if plain(word) in UNSURE]
+
+    @cached_property
+    def answers(self) -> list[str]:
+        """The words without these."""
+        return [word for word in self.words if word not in self.unsure] if self.unsure else self.words
+
     @property
     def first_values(self) -> tuple[str, ...]:
         """The first distinct cells that say something."""
@@ -102,16 +112,11 @@ class Profile:
     @cached_property
     def is_bit(self) -> bool:
         """Whether nearly all that is said is yes or no, in whatever words, which are few."""
-        if self.filled == 0:
+        if not self.answers:
             return False
-        known = [plain(word) in BITS or word in ("0.0", "1.0") for word in self.words[: 2 * MOST_CODES]]
-        share = (
-            self.counts_of([word for word, is_known in zip(self.words, known, strict=False) if is_known]) / self.filled
-        )
-        return (
-            share >= MOSTLY
-            and len({plain(word) for word, is_known in zip(self.words, known, strict=False) if is_known}) <= 4
-        )
+        known = [word for word in self.answers[: 2 * MOST_CODES] if plain(word) in BITS or word in ("0.0", "1.0")]
+        share = self.counts_of(known) / (self.filled - self.counts_of(self.unsure))
+        return share >= MOSTLY and len({plain(word) for word in known}) <= 4
 
     def counts_of(self, words: list[str]) -> int:
         """How many cells hold one of some words."""
@@ -121,12 +126,16 @@ class Profile:
     @cached_property
     def bit_words(self) -> dict[str, int]:
         """What two words that are not yes and no mean: the healthier of them is 0, or else the more frequent."""
-        if self.is_bit or self.distinct != 2 or self.is_number:
+        if self.is_bit or len(self.answers) != 2 or self.is_number:
             return {}
-        common, rare = self.words
+        common, rare = self.answers
         if BITS.get(plain(rare), 1) == 0 or BITS.get(plain(common), 0) == 1 or any(_denies(rare, no) for no in NOT):
             common, rare = rare, common
         return {common: 0, rare: 1}
+
+    def meaning(self, word: str) -> int | None:
+        """What one of the answers means, 0 or 1; nothing where nobody knows."""
+        return self.bit_words.get(word, BITS.get(plain(word)))
 
     @cached_property
     def is_split(self) -> bool:

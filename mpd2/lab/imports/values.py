@@ -15,7 +15,7 @@ import pyarrow as pa
 from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import UNKNOWN
 from mpd2.core.table_file.cells import DECIMAL_COMMA
-from mpd2.lab.imports.words import BITS, MISSING, PART_OF, plain
+from mpd2.lab.imports.words import BITS, MISSING, PART_OF, UNSURE, plain
 
 PERCENT = re.compile(r"^[+-]?\d+(?:[.,]\d+)?\s*%$")
 YEAR_FIRST = re.compile(r"^(\d{4})[-/.]?(\d{1,2})[-/.]?(\d{1,2})(?:[ T](.*))?$")
@@ -93,16 +93,20 @@ def _floats(texts: list[str]) -> Floats:
 
 
 def as_bits(column: Column, words: Mapping[str, int] | None = None) -> Values:
-    """The cells as 0, 1 or UNKNOWN, [N]; `words` says what further words mean."""
+    """The cells as 0, 1 or UNKNOWN, [N]; `words` says what further words mean. Who is unsure gives no answer."""
     own = {plain(word): value for word, value in (words or {}).items()}
     known = {**BITS, **own}
     plus = any(text == "+" for text in column.texts)
     found, wrong = np.full(len(column.texts), UNKNOWN), np.zeros(len(column.texts), bool)
     notes: list[str] = []
+    unsure: list[str] = []
     for position, text in enumerate(column.texts):
         word = plain(text)
         meaning = known.get(word)
         if word in MISSING and not (word in own or (word == "-" and plus)):
+            continue
+        if meaning is None and word in UNSURE:
+            unsure.append(f"{text} is read as no answer")
             continue
         if meaning is None:
             meaning = _whole_bit(word)
@@ -112,7 +116,7 @@ def as_bits(column: Column, words: Mapping[str, int] | None = None) -> Values:
             found[position] = meaning
             if word not in ("0", "1") and len(notes) < 2:
                 notes.append(f"{text} is read as {meaning}")
-    return Values(found[column.codes], wrong[column.codes], notes)
+    return Values(found[column.codes], wrong[column.codes], [*notes, *unsure])
 
 
 def _whole_bit(word: str) -> int | None:

@@ -105,9 +105,35 @@ NO = frozenset(
     ]
 )
 MISSING = frozenset(
-    {"na", "n/a", "nan", "null", "none", "#n/a", "missing", "unknown", "-", "–", ".", "?", "k.a.", "nd"}
+    {
+        "na",
+        "n/a",
+        "nan",
+        "null",
+        "none",
+        "#n/a",
+        "missing",
+        "unknown",
+        "-",
+        "--",
+        "---",
+        "–",
+        ".",
+        "?",
+        "k.a.",
+        "n.a.",
+        "nd",
+    }
 )
 """What people write in a cell that has nothing to say."""
+UNSURE = frozenset(
+    {"unsure", "not sure", "uncertain", "undecided", "indeterminate", "inconclusive", "equivocal", "unclear",
+     "don't know", "do not know", "cannot tell", "abstain", "ungradable", "not gradable", "non-diagnostic",
+     "unsicher", "unklar", "fraglich", "nicht beurteilbar", "unentschieden", "enthaltung", "incertain", "indetermine",
+     "douteux", "ne sait pas", "incierto", "dudoso", "indeterminado", "no concluyente", "incerto", "dubbio",
+     "indeterminato", "non conclusivo", "duvidoso", "inconclusivo"}
+)  # fmt: skip
+"""What somebody says who read a case and decided nothing."""
 
 SPLIT_WORDS = {
     "train": [
@@ -185,8 +211,9 @@ NAMES: dict[str, tuple[str, ...]] = {
         "device", "camera", "manufacturer", "vendor", "finding", "country", "region", "ward", "department", "kohorte",
         "zentrum", "klinik", "standort", "krankenhaus", "gerat", "quelle", "cohorte", "hopital", "clinique", "appareil",
         "pays", "service", "cohorte", "centro", "clinica", "sitio", "dispositivo", "pais", "coorte", "ospedale",
-        "sede", "paese", "aparelho", "origem",
+        "sede", "paese", "aparelho", "origem", "dermoscope", "microscope", "endoscope", "mikroskop",
     ),
+    "body": ("anatom", "anatomic", "anatomical", "body", "lesion", "tumor", "tumour", "korper", "lasion"),
     "group": (
         "patient", "subject", "person", "participant", "exam", "examination", "study", "visit", "night", "admission",
         "encounter", "mrn", "pid", "woman", "frau", "child", "historia", "expediente", "dossier", "proband",

@@ -16,8 +16,8 @@ from typing import Literal
 import pandas as pd
 
 from mpd2.core.manifest import Manifest
+from mpd2.core.manifest_text import to_toml
 from mpd2.core.workspace import Workspace
-from mpd2.lab.imports.toml import to_toml
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.workspaces.archive import kept_files
 from mpd2.lab.workspaces.cells import table_cells, written_cells

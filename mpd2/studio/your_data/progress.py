@@ -16,7 +16,7 @@ from mpd2.evaluation import tables
 from mpd2.lab.jobs import orders, queue
 from mpd2.lab.jobs.folder import ENDED, Job, Workshop, all_jobs
 from mpd2.lab.workspaces import shelf
-from mpd2.studio.parts.job_words import build_in_words, build_share
+from mpd2.studio.parts.job_words import build_in_words, build_share, in_minutes
 from mpd2.studio.shell import store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.studio.your_data import opening, texts
@@ -96,7 +96,8 @@ def _line(name: str, place: Workshop) -> str:
         if status is None:
             st.caption(texts.NOT_BUILT_YET)
         elif status.state in ("queued", "running"):
-            st.progress(build_share(status), text=escaped(build_in_words(status)))
+            before = _before(place) if status.state == "queued" else ""
+            st.progress(build_share(status), text=escaped(build_in_words(status, before)))
         else:
             st.caption(escaped(build_in_words(status)))
     with buttons.container(horizontal=True, horizontal_alignment="right"):
@@ -108,6 +109,15 @@ def _line(name: str, place: Workshop) -> str:
             st.button(label, key=f"build:{name}", on_click=_start, args=(name, place), type="tertiary",
                       icon=":material/play_arrow:", help=texts.BUILD_HELP)  # fmt: skip
     return status.state if status else ""
+
+
+def _before(place: Workshop) -> str:
+    """The job that keeps others waiting, and how long it still takes; empty if none does."""
+    busy = next((job for job in all_jobs(place) if job.status.state == "running"), None)
+    if busy is None:
+        return ""
+    left = busy.status.seconds_left
+    return f"“{busy.order.title}”" + ("" if left is None else f", which needs about {in_minutes(left)} more")
 
 
 def _cancel(job: Job, place: Workshop) -> None:

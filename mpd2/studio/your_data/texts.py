@@ -40,11 +40,11 @@ NOT_READ = "This file cannot be used yet."
 # ---------------------------------------------------------------------------------- 2 columns
 
 COLUMNS = (
-    "What each column was taken for, and why. Change what is wrong: double-click a cell under “is”. “Left out” columns "
-    "are not kept."
+    "What each column was taken for, and why. Change what is wrong: double-click a cell under “is”. A double click "
+    "also shows all of a long cell. “Left out” columns are not kept."
 )
 COLUMNS_READINGS = "The file of readings"
-USUAL = "Values outside are named in step 4. Leave empty for no limit. For inputs only."
+USUAL = "The usual range. Values outside are named in step 4. Leave empty for no limit. For inputs only."
 MAY_MISS = "Empty cells are filled with the middle value of the training cases, and a mark says so. For inputs only."
 """Of a data editor's columns."""
 
@@ -65,6 +65,7 @@ ORIGINS = {
     "real": "real: people read these very cases",
     "semi-synthetic": "semi-synthetic: drawn from measurements",
     "induced": "induced: taken from similar cases",
+    "simulated": "simulated: a program drew the cases, no patients",
 }
 WORDS = "Words"
 WORDS_HELP = "As sentences on every page will use them."
@@ -73,6 +74,7 @@ WORD_FIELDS = {
     "negative": ("Otherwise", "Such as none or no finding; what 0 means."),
     "case": ("One case is", "Such as tracing, scan, night."),
 }
+NO_WORD = "Please name what you look for: “of 100 such cases 69 have positive” is hard to read."
 COSTS = "Costs"
 COSTS_HELP = "Only their ratios matter: a miss of 5 and a fee of .1 mean that fifty readings weigh as much as one miss."
 COST_FIELDS = {
@@ -87,6 +89,14 @@ UNIT_HELP = "How much money a cost of 1 is. Leave it empty if nobody can say."
 # ---------------------------------------------------------------------------------- 4 checks and splits
 
 WRONG = "Some rows cannot be used yet."
+LEAVE_OUT = "Go on with {what}"
+LEAVE_OUT_HELP = (
+    "A case without a usable id, truth or answer of the AI is left out as a row; a wrong answer of a reader or a wrong "
+    "measurement is left empty. Your file stays as it is."
+)
+MEND = "Or mend your file and drop it again in step 1: what you have said in steps 2 and 3 stays."
+LEFT_OUT = "As you wished: {what}."
+TAKE_BACK = "Take them back"
 ERRORS = "No row is wrong, but the table cannot be used yet:"
 RIGHT = "No row is wrong."
 KNOWN = "What can be known with so many cases"
@@ -122,8 +132,8 @@ MANIFEST_TAKEN = "Every step now shows what your manifest says."
 NOT_YET = "Step 4 says what has to be mended before this table can be kept."
 SAVE = "Save and build"
 SAVED = (
-    "Kept on this server as a workspace until you remove it. A first answer is ready within a minute; the rest is "
-    "made in the background, also when you close the page."
+    "Kept on this server as a workspace until you remove it. A first answer is ready within a minute, unless others "
+    "are before you; the rest is made in the background, also when you close the page."
 )
 NOT_SAVED = "Nothing was kept."
 NOT_BUILT = "It is kept, but not being built."

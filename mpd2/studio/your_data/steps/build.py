@@ -6,7 +6,7 @@ import streamlit as st
 
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import parse_manifest
-from mpd2.lab.imports.toml import to_toml
+from mpd2.core.manifest_text import to_toml
 from mpd2.lab.jobs import worker_pool
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.workspaces import shelf

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
 import streamlit as st
 
-from mpd2.core.errors import UserError
+from mpd2.core.errors import TableError, UserError
 from mpd2.core.text import verbatim as escaped
 from mpd2.lab.imports.checks import Notice
+from mpd2.lab.imports.mending import omission
 from mpd2.lab.imports.uses import Use
 from mpd2.studio.parts import widgets
 from mpd2.studio.your_data import refusals, texts
@@ -29,12 +31,32 @@ def draw(draft: Draft) -> None:
     with left:
         found = prepared(current())
         if isinstance(found, UserError):
-            refusals.draw(found, key="import_problems", told=texts.WRONG)
+            offer = partial(_leave_out, found, current())
+            refusals.draw(found, key="import_problems", told=texts.WRONG, offer=offer)
         else:
             _findings(found)
+        _take_back(current())
     if isinstance(found, Prepared):
         with right:
             _parts(found)
+
+
+def _leave_out(error: UserError, draft: Draft) -> None:
+    """The way on without what is wrong, for those who cannot or need not mend the file."""
+    problems = error.problems if isinstance(error, TableError) else ()
+    found = omission(problems, draft.proposals, (draft.cases, draft.readings))
+    if found:
+        st.button(texts.LEAVE_OUT.format(what=found.in_words()), key="import_leave_out", type="primary",
+                  on_click=keep, args=(draft.leaving_out(found),), help=texts.LEAVE_OUT_HELP)  # fmt: skip
+    st.caption(texts.MEND)
+
+
+def _take_back(draft: Draft) -> None:
+    if draft.left_out:
+        with st.container(horizontal=True, vertical_alignment="center"):
+            st.text(texts.LEFT_OUT.format(what=draft.left_out.in_words()))
+            st.button(texts.TAKE_BACK, key="import_take_back", type="tertiary", on_click=keep,
+                      args=(draft.leaving_nothing_out(),), icon=":material/undo:")  # fmt: skip
 
 
 def _findings(found: Prepared) -> None:
@@ -113,10 +135,10 @@ def _parts(found: Prepared) -> None:
     """How many cases each part has."""
     groups = found.cohort.manifest.groups
     columns: dict[str, Any] = {
-        "part": st.column_config.TextColumn("Part"),
-        "cases": st.column_config.NumberColumn("Rows"),
-        "groups": st.column_config.NumberColumn(f"{groups.word}s" if groups else "Groups"),
-        "positives": st.column_config.NumberColumn(found.cohort.manifest.task.positives),
+        "part": st.column_config.TextColumn("Part", width=95),
+        "cases": st.column_config.NumberColumn("Rows", width=55),
+        "groups": st.column_config.NumberColumn(f"{groups.word}s" if groups else "Groups", width=65),
+        "positives": st.column_config.NumberColumn(found.cohort.manifest.task.positives, width=80),
     }
     rows = found.parts().assign(part=list(texts.PARTS.values()))
     st.dataframe(

@@ -58,12 +58,12 @@ def _edit(file: File, draft: Draft) -> None:
     key = f"import_columns_{file}_{draft.generation}"
     settings: dict[str, Any] = {
         "column": st.column_config.TextColumn("Column", width=120),
-        "first": st.column_config.TextColumn("First values", width=105),
+        "first": st.column_config.TextColumn("First values", width=95),
         "use": st.column_config.SelectboxColumn("is ▾", options=list(map(str, USES[file])), required=True, width=150),
-        "why": st.column_config.TextColumn("Why", width=205),
-        "low": st.column_config.NumberColumn("Usual min", help=texts.USUAL, width=95),
-        "high": st.column_config.NumberColumn("max", help=texts.USUAL, width=65),
-        "missing": st.column_config.CheckboxColumn("Gaps ok", help=texts.MAY_MISS, width=80),
+        "why": st.column_config.TextColumn("Why", width=270),
+        "low": st.column_config.NumberColumn("Min", help=texts.USUAL, width=58),
+        "high": st.column_config.NumberColumn("Max", help=texts.USUAL, width=60),
+        "missing": st.column_config.CheckboxColumn("Gaps", help=texts.MAY_MISS, width=66),
     }
     st.data_editor(
         rows,

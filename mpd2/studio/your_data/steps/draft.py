@@ -14,8 +14,9 @@ from mpd2.lab.imports.arranging import arranged
 from mpd2.lab.imports.drafting import Answers, answers_of, draft, proposals_of, suggest
 from mpd2.lab.imports.files import RawTable, read_table
 from mpd2.lab.imports.matching import Proposal, changed, lacking, propose
+from mpd2.lab.imports.mending import NOTHING, Omission, without
 from mpd2.lab.imports.splitting import SHARES
-from mpd2.lab.imports.uses import File
+from mpd2.lab.imports.uses import INPUTS, File
 
 Way = Literal["column", "random", "date"]
 DRAFT = "import_draft"  # key of the session
@@ -57,6 +58,7 @@ class Draft:
     said: Mapping[str, Any] = field(default_factory=dict)  # answers that were given, by field of `Answers`
     base: Manifest | None = None  # a manifest of the person's own
     division: Division = Division()
+    left_out: Omission = NOTHING  # rows and cells of the tables that cannot be used
     name: str = ""  # of the workspace; empty: made from the title
     generation: int = 0  # of what fields show: another one where a file has filled them in
 
@@ -71,6 +73,11 @@ class Draft:
     def readings(self) -> RawTable | None:
         """The second table, if there is one."""
         return self.tables[1] if self.tables else None
+
+    @property
+    def kept(self) -> tuple[RawTable, RawTable | None]:
+        """Both without what is to be left out."""
+        return without((self.cases, self.readings), self.left_out, self.proposals)
 
     @property
     def answers(self) -> Answers:
@@ -96,12 +103,12 @@ class Draft:
             {**self.files, file: upload} if upload else {key: each for key, each in self.files.items() if key != file}
         )
         if "cases" not in files:
-            return replace(self, files=files, tables=None, proposals=(), base=None)
+            return replace(self, files=files, tables=None, proposals=(), base=None, left_out=NOTHING)
         tables = arranged(files["cases"].table, files["readings"].table if "readings" in files else None)
         proposals = propose(*tables)
         there = {(each.file, each.column) for each in proposals}
         by_hand = {key: said for key, said in self.by_hand.items() if key in there}
-        fresh = replace(self, files=files, tables=tables, proposals=proposals, by_hand={}, base=None)
+        fresh = replace(self, files=files, tables=tables, proposals=proposals, by_hand={}, base=None, left_out=NOTHING)
         for (of, column), said in by_hand.items():
             fresh = fresh.with_column(of, column, **said)
         return fresh
@@ -136,6 +143,18 @@ class Draft:
     def with_division(self, **changes: Any) -> Draft:
         """With cases divided in another way."""
         return replace(self, division=replace(self.division, **changes))
+
+    def leaving_out(self, omission: Omission) -> Draft:
+        """Without rows and cells that cannot be used, besides those left out before; inputs may then be missing."""
+        draft = replace(self, left_out=self.left_out | omission)
+        inputs = [each.column for each in self.proposals if each.file == "cases" and each.use in INPUTS]
+        for column in [name for name in inputs if omission.cells.get(name)]:
+            draft = draft.with_column("cases", column, missing=True)
+        return draft
+
+    def leaving_nothing_out(self) -> Draft:
+        """With every row and cell of the files."""
+        return replace(self, left_out=NOTHING)
 
     def with_name(self, name: str) -> Draft:
         """With another name of the workspace."""

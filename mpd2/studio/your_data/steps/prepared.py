@@ -54,7 +54,7 @@ class Prepared:
         """What would be kept, in a paragraph."""
         cohort, manifest = self.cohort, self.cohort.manifest
         task, parts = manifest.task, self.parts()
-        groups = f" of {count(int(parts['groups'].sum()))} {manifest.groups.word}s" if manifest.groups else ""
+        groups = f", of {count(int(parts['groups'].sum()))} {manifest.groups.word}s" if manifest.groups else ""
         fees = sorted({reader.fee for reader in manifest.readers})
         paid = f"{fees[0]:g}" if len(fees) == 1 else f"{fees[0]:g} to {fees[-1]:g}"
         worth = f"; one unit is worth {manifest.task.unit:g} {task.currency}" if task.unit else ""
@@ -63,7 +63,7 @@ class Prepared:
         inputs = "1 further input" if len(manifest.inputs) == 1 else f"{len(manifest.inputs)} further inputs"
         sick = count(int(parts["positives"].sum()))
         return (
-            f"{count(len(cohort))} {task.cases}{groups}, {sick} of them {task.positive}; {readers} and {inputs}. "
+            f"{count(len(cohort))} {task.cases}, {sick} of them {task.positive}{groups}; {readers} and {inputs}. "
             f"The AI says {task.positive} from {decimal(manifest.ai.threshold, 2)} on. "
             f"A miss costs {manifest.costs.false_negative:g}, a false alarm {manifest.costs.false_positive:g}, "
             f"a reading {paid}{worth}. {dealt}."
@@ -73,7 +73,7 @@ class Prepared:
 def prepare(draft: Draft) -> Prepared:
     """The table of a draft, or a `UserError` with every row that is wrong."""
     manifest = draft.manifest()
-    table = normalise(draft.cases, draft.readings, manifest, answer_words(draft.proposals))
+    table = normalise(*draft.kept, manifest, answer_words(draft.proposals))
     if draft.division.way == "date":
         table = split_by_date(table, draft.division.shares)
     elif draft.division.way == "random" or not table.has_split:

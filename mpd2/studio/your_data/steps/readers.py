@@ -8,13 +8,13 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.core.errors import UserError
-from mpd2.lab.imports.drafting import reader_columns
+from mpd2.lab.imports.drafting import Answers, reader_columns
 from mpd2.studio.your_data import texts
 from mpd2.studio.your_data.steps import cohorts
 from mpd2.studio.your_data.steps.draft import Draft, current, keep
 from mpd2.studio.your_data.steps.fields import answer
 
-HEIGHT = 330  # pixels of a long list of readers
+HEIGHT = 248  # pixels of a long list of readers, so that what is asked below stays on the first screen
 ROW, HEADER = 35, 38
 LONGEST = 60  # characters of a word
 
@@ -36,6 +36,8 @@ def draw(draft: Draft) -> None:
         for place, (name, (label, explained)) in zip(st.columns(3), texts.WORD_FIELDS.items(), strict=True):
             with place:
                 answer(st.text_input, label, name, max_chars=LONGEST, help=explained)
+        if current().answers.positive == Answers.positive:
+            st.caption(f":material/help: {texts.NO_WORD}")
         st.markdown(f"**{texts.COSTS}**", help=texts.COSTS_HELP)
         for place, (name, (label, explained)) in zip(st.columns(2), texts.COST_FIELDS.items(), strict=True):
             with place:

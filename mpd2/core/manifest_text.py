@@ -14,6 +14,7 @@ COMMENTS = {
     "ai": "Where the AI's answer stands, and from which probability on it is positive.",
     "groups": "Rows with the same value belong together: they stay in one split and are resampled together.",
     "drawing": "What can be drawn of a case from its numbers.",
+    "photographs": "The column with the name of each case's image file.",
     "readings": "The second file, with one row a reading: its columns.",
     "costs": "What an error costs; fees below are in the same unit.",
     "inputs": "Measured besides the AI's answer; role: ai, risk, structure (grows with the disease) or other.",

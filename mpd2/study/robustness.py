@@ -8,6 +8,7 @@ Student's with the correction of Nadeau and Bengio (2003), which adds the ratio 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -81,15 +82,28 @@ def _new_cohort_experiments(
 ) -> list[Experiment]:
     """With each cohort new in turn and so many of its cases known, then with all known, which is the resplit itself.
 
-    A cohort with fewer cases to learn from is not given more than it has.
+    A cohort with fewer cases to learn from is not given more than it has in every draw.
     """
-    new = [(key, known) for key, size in cohort_sizes(study).items() for known in local if known <= size.learned]
+    fewest = _fewest_learned(study, draws)
+    new = [(key, known) for key, learned in fewest.items() for known in local if known <= learned]
     return [
         Experiment(method, resplit)
         for number in draws
         for resplit in (*(Resplit(number, key, known) for key, known in new), Resplit(number))
         for method in methods
     ]
+
+
+def _fewest_learned(study: Study, draws: Sequence[int]) -> dict[str, int]:
+    """How many cases of each cohort there are to learn from at least, in some resplits.
+
+    Dealt one by one they are always as many; where rows belong together, large groups can fall to test.
+    """
+    fewest = {key: size.learned for key, size in cohort_sizes(study).items()}
+    for number in draws if study.cohort.manifest.groups else ():
+        dealt = cohort_sizes(replace(study, cohort=Resplit(number).of(study.cohort)))
+        fewest = {key: min(learned, dealt[key].learned) for key, learned in fewest.items()}
+    return fewest
 
 
 # ---------------------------------------------------------------------------------- resplits

@@ -119,3 +119,20 @@ def test_a_comparison_needs_somebody_else(cache: ExperimentCache) -> None:
     alone = replace(cache, study=replace(cache.study, contenders={"ai": cache.study.contenders["ai"]}))
     with pytest.raises(UserError, match="found no other method"):
         robustness.rivals(alone, "ai")
+
+
+def test_a_new_cohort_is_given_no_more_local_cases_than_it_has_in_every_draw(tmp_path: Path) -> None:
+    study = tiny_study(tmp_path / "data")
+    cases = study.cohort
+    manifest = cases.manifest.but(groups={"column": "case_id", "word": "patient"})
+    strata = pd.DataFrame({"of": cases.source, "in": cases.split})
+    place = strata.assign(truth=cases.truth).groupby(["of", "in", "truth"]).cumcount().to_numpy()
+    patient = np.where(cases.truth == 1, place, np.minimum(place + 1, 2))  # of one, two and five cases, one positive
+    grouped = replace(cases, manifest=manifest, cluster=10 * strata.groupby(["of", "in"]).ngroup().to_numpy() + patient)
+    least = {key: size.learned for key, size in robustness.cohort_sizes(replace(study, cohort=grouped)).items()}
+    plan = replace(PLAN, local=tuple(range(1, max(least.values()) + 1)), local_draws=tuple(range(6)))
+    asked = robustness.recalibration_experiments(replace(study, cohort=grouped, plan=plan))
+    given = {key: max(one.resplit.local_cases for one in asked if one.resplit.new_cohort == key) for key in least}
+    assert any(given[key] < learned for key, learned in least.items())
+    for one in asked:
+        assert len(one.resplit.of(grouped))  # nothing is refused

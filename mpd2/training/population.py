@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pandas as pd
@@ -15,11 +16,13 @@ from mpd2.core.policy import RULES, Policy
 from mpd2.core.runs import Run
 from mpd2.training.config import LOGGED, Config, parse_config
 from mpd2.training.crew import TrainingState, to_policy
+from mpd2.training.devices import threads_for
 from mpd2.training.loop import Callback, Trained, train
 from mpd2.training.network import Encoders, Normaliser, Weights, shapes, soft_policy
 
 METHOD = "mpd2"  # what a run of routers says its method is
 CHUNK = 4096  # cases routed at once, so that memory does not grow with the table
+MANY = 32  # chunks from which on every core takes its own; fewer are done before threads have begun
 
 
 def fit_routers(
@@ -74,12 +77,17 @@ def population_policy(run: Run, cohort: Cohort) -> Policy:
     encoders = Encoders.of(cohort.layout)
     weights = _weights(run, cohort.readers, encoders)
     normaliser = Normaliser(*(torch.tensor(run.arrays[f"state.{part}"][0]) for part in ("mean", "scale")))
-    parts = [
-        _chunk_policy(
-            weights, normaliser, encoders, cohort.rows(np.arange(start, start + CHUNK)[: len(cohort) - start]), floor
-        )
-        for start in range(0, max(len(cohort), 1), CHUNK)
-    ]
+
+    def applied(start: int) -> Policy:
+        rows = cohort.rows(np.arange(start, min(start + CHUNK, len(cohort))))
+        return _chunk_policy(weights, normaliser, encoders, rows, floor)
+
+    starts = range(0, max(len(cohort), 1), CHUNK)
+    if len(starts) < MANY:
+        parts = [applied(start) for start in starts]
+    else:
+        with threads_for(len(starts)) as threads, ThreadPoolExecutor(threads) as pool:
+            parts = list(pool.map(applied, starts))
     return Policy(
         np.concatenate([part.defer for part in parts], axis=1),
         np.concatenate([part.allocation for part in parts], axis=1),

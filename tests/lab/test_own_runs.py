@@ -82,6 +82,21 @@ def test_an_exported_run_can_be_read_where_it_is_unpacked(place, tmp_path):
     assert load_predictions(tmp_path / "elsewhere" / "one", run, COHORT).defer.shape == (4, len(COHORT))
 
 
+def test_an_exported_run_follows_no_link_out_of_its_folder(place, tmp_path):
+    secret = tmp_path / "secret"
+    secret.write_text("of somebody else")
+    (place.runs / "one" / "more.json").symlink_to(secret)
+    with zipfile.ZipFile(io.BytesIO(own_runs.zipped("one", place))) as archive:
+        assert "one/more.json" not in archive.namelist()
+        assert "one/config.json" in archive.namelist()
+
+
+def test_a_picture_in_the_name_of_a_run_is_nothing_but_words(place):
+    annotate(place.runs / "one", title="mine ![x](http://elsewhere.example/x.png)")
+    own_runs.rename("one", "**mine** ![x](http://elsewhere.example/x.png)", place, set())
+    assert own_runs.described("one", place).title == "mine ! x (http elsewhere.example/x.png)"
+
+
 def test_more_runs_than_can_be_looked_through_are_refused(place, monkeypatch):
     monkeypatch.setattr(own_runs, "MOST_RUNS", 1)
     with pytest.raises(UserError, match="found 1 own runs, expected fewer than 1"):

@@ -7,7 +7,7 @@ import pytest
 from scenarios import STUDIO_AS_FITTED
 
 from mpd2.core.costs import Costs
-from mpd2.core.text import percent
+from mpd2.core.text import percent, verbatim
 from mpd2.core.workspace import DEFAULT
 from mpd2.evaluation.clinical.per_thousand import Programme
 from mpd2.planning.day import DaySetting
@@ -216,7 +216,7 @@ def test_a_link_with_a_scenario_shows_it(open_page):
 def test_a_link_that_makes_no_sense_is_refused_and_the_page_still_works(open_page):
     page = open_page("budget", split="val", live="false", away="nobody")
     assert not page.exception
-    assert "reader: found nobody, expected some of" in page.warning[0].value
+    assert verbatim("reader: found nobody, expected some of") in page.warning[0].value
     page.slider(key="budget_plain").set_value(20.0).run()
     assert not page.warning
 
@@ -310,7 +310,7 @@ def test_two_settings_side_by_side_are_in_the_link(open_page, budget):
 
 def test_a_kept_setting_that_makes_no_sense_is_refused_and_the_rest_of_the_link_followed(open_page):
     page = open_page("budget", split="val", live="false", budget="0.2", a="away=nobody")
-    assert "reader: found nobody" in page.warning[0].value
+    assert verbatim("reader: found nobody") in page.warning[0].value
     assert page.slider(key="budget_plain").value == 20.0
 
 

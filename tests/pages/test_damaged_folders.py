@@ -10,6 +10,7 @@ from places import DATA
 from streamlit.testing.v1 import AppTest
 
 from mpd2.core.cache import CACHE
+from mpd2.core.text import verbatim
 from mpd2.core.workspace import DEFAULT, Workspace
 from mpd2.lab.jobs import orders, queue, worker_pool
 from mpd2.lab.jobs.folder import HISTORY, ORDER, PLACE, STATUS, Workshop, all_jobs, damaged_jobs
@@ -116,7 +117,7 @@ def test_damaged_jobs_are_listed_with_the_reason_and_removed_and_the_queue_goes_
     assert [job.order.title for job in all_jobs(place)] == ["curves"]
     page = open_page("retrain")
     assert not page.exception
-    assert "There are no curves: history.jsonl: not the history of a training" in texts(page)
+    assert f"There are no curves: {verbatim('history.jsonl: not the history of a training')}" in texts(page)
     damaged = damaged_jobs(place)
     assert len(damaged) == len(DAMAGED_JOBS)
     for job in damaged:

@@ -8,6 +8,7 @@ from streamlit.testing.v1 import AppTest
 
 from mpd2.core.cache import CACHE
 from mpd2.core.runs import load_run
+from mpd2.core.text import verbatim
 from mpd2.core.workspace import DEFAULT
 from mpd2.lab.jobs import orders, queue, worker, worker_pool
 from mpd2.lab.jobs.folder import PLACE, Job, Search, Status, Workshop, all_jobs
@@ -97,7 +98,7 @@ def test_another_start_brings_its_own_values(retrain):
 def test_a_wrong_value_is_told_and_cannot_be_trained(retrain, kind, setting, value, message):
     getattr(retrain, kind)(key=f"train:glaucoma:studio:{setting}").set_value(value).run()
     assert not retrain.exception
-    assert message in retrain.error[0].value
+    assert verbatim(message) in retrain.error[0].value
     assert retrain.button(key="retrain_go").disabled
     assert retrain.number_input(key="train:glaucoma:studio:training__epochs").value == 150  # every field is still there
 
@@ -105,7 +106,7 @@ def test_a_wrong_value_is_told_and_cannot_be_trained(retrain, kind, setting, val
 def test_more_than_the_server_can_bear_is_refused(open_page, workshop):
     page = open_page("retrain", lab="grid")
     page.number_input(key="grid:glaucoma:studio:seeds").set_value(40).run()
-    assert "models: found 480, expected from 1 to 160" in page.error[0].value
+    assert verbatim("models: found 480, expected from 1 to 160") in page.error[0].value
 
 
 def test_train_puts_a_job_into_the_queue_and_cancel_takes_it_out(retrain, workshop):

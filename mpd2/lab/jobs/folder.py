@@ -24,7 +24,7 @@ from pydantic import Field, ValidationError, model_validator
 from mpd2.core.cache import cached, depends_on
 from mpd2.core.errors import UserError, invalid_entries
 from mpd2.core.files import ROOT, replacing
-from mpd2.core.manifest import Record
+from mpd2.core.manifest import Record, Words
 from mpd2.core.workspace import NAME
 from mpd2.study.build import BuildSize
 from mpd2.training.config import Config
@@ -62,6 +62,11 @@ class Workshop:
         """Where people's own workspaces are kept, beside the jobs."""
         return self.jobs.parent / "workspaces"
 
+    @property
+    def thumbnails(self) -> Path:
+        """Where small copies of cases' pictures are kept, a folder a workspace."""
+        return self.jobs.parent / "thumbnails"
+
     @classmethod
     def here(cls) -> Workshop:
         """The usual place, or the one the environment names."""
@@ -88,7 +93,7 @@ class Order(Record):
     """What was asked for; never changed afterwards."""
 
     kind: Kind
-    title: str = Field(min_length=1, max_length=LONGEST)
+    title: Words = Field(min_length=1, max_length=LONGEST)
     configs: tuple[Config, ...] = ()  # at least one, but for a build, whose methods have their own
     conditions: tuple[str, ...] = ()  # of a grid: which cell each router belongs to
     search: Search | None = None  # of a tuning, whose only configuration holds all that is not searched

@@ -12,6 +12,7 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Record
+from mpd2.core.text import plain_words
 from mpd2.core.workspace import Workspace
 from mpd2.lab.jobs.folder import LONGEST, Building, Job, Kind, Order, Search
 from mpd2.study.build import BuildSize, study_in
@@ -191,11 +192,12 @@ def _order(
     configs = tuple(config for members in cells.values() for config in members)
     _check_size(configs)
     pick_device(wish.device)
-    if not 1 <= len(title.strip()) <= LONGEST:
-        raise UserError(f"name: found {len(title.strip())} characters, expected from 1 to {LONGEST}")
+    name = plain_words(title)
+    if not 1 <= len(name) <= LONGEST:
+        raise UserError(f"name: found {len(name)} characters that are words, expected from 1 to {LONGEST}")
     return Order(
         kind=kind,
-        title=title.strip(),
+        title=name,
         configs=configs,
         conditions=tuple(cell for cell, members in cells.items() for _ in members) if kind == "grid" else (),
         cost_false_negative=wish.costs.false_negative,

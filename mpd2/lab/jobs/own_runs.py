@@ -16,6 +16,7 @@ from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Policy
 from mpd2.core.runs import CONFIG, Run, RunDescription, annotate, read_description
+from mpd2.core.text import plain_words
 from mpd2.evaluation.reports import publish_run
 from mpd2.lab.jobs.folder import LONGEST, Workshop
 from mpd2.lab.jobs.grid import one_cell
@@ -24,6 +25,7 @@ from mpd2.methods.registry import METHODS
 from mpd2.training.config import parse_config
 
 MOST_RUNS = 100
+NAMELESS = "a run"  # whose name holds nothing that could be shown
 
 
 @dataclass(frozen=True)
@@ -77,7 +79,7 @@ def check_room(place: Workshop) -> None:
 
 def rename(name: str, title: str, place: Workshop, taken: set[str]) -> None:
     """Give a run another name, as shown; one that is `taken` would make two runs look alike."""
-    title = title.strip()
+    title = plain_words(title)
     if not 1 <= len(title) <= LONGEST:
         raise UserError(f"name: found {len(title)} characters, expected from 1 to {LONGEST}")
     if title in taken:
@@ -103,7 +105,7 @@ def zipped(name: str, place: Workshop) -> bytes:
     """The run's folder as a zip file, as `python -m mpd2 evaluate` and `route` take it once unpacked."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path in sorted((place.runs / name).iterdir()):
+        for path in sorted(path for path in (place.runs / name).iterdir() if path.is_file() and not path.is_symlink()):
             archive.write(path, f"{name}/{path.name}")
     return packed.getvalue()
 
@@ -147,7 +149,7 @@ def _described(folder: Path) -> OwnRun | DamagedRun:
     notes = about.known_notes
     return OwnRun(
         name=folder.name,
-        title=notes.title or folder.name,
+        title=plain_words(notes.title or "") or plain_words(folder.name) or NAMELESS,
         kind=notes.kind,
         created=about.created,
         routers=len(about.settings),

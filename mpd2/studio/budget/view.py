@@ -6,6 +6,7 @@ from functools import partial
 
 import streamlit as st
 
+from mpd2.core.text import verbatim
 from mpd2.studio.budget import arrivals, controls, effects, floors, live, state, texts
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.shell import link
@@ -33,7 +34,7 @@ def draw(about: Scenario) -> None:
     state.follow_link(about, budget_store.size(about))
     state.settle(partial(floors.settled, about))
     if reason := state.refused():
-        st.warning(reason, icon=":material/block:")
+        st.warning(verbatim(reason), icon=":material/block:")
     live.draw(about)
     topic = link.one(
         st.segmented_control,

@@ -14,14 +14,16 @@ def in_minutes(seconds: float) -> str:
     return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
 
 
-def build_in_words(status: Status) -> str:
-    """How far the building of a workspace is.
+def build_in_words(status: Status, before: str = "") -> str:
+    """How far the building of a workspace is; `before` is what it has to wait for.
 
+    >>> build_in_words(Status(), before="“Build skin”")
+    'waiting for its turn, after “Build skin”'
     >>> build_in_words(Status(state="running", epoch=3, steps=12, stage="the tables", note="overall", seconds_left=70))
     'the tables: overall (3 of 12), about 70 s left'
     """
     if status.state == "queued":
-        return "waiting for its turn"
+        return "waiting for its turn" + (f", after {before}" if before else "")
     if status.state == "failed":
         return f"failed: {status.reason}"
     if status.state == "cancelled":

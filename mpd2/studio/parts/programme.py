@@ -10,6 +10,7 @@ import streamlit as st
 from mpd2.core.manifest import Manifest
 from mpd2.core.text import capital, percent
 from mpd2.evaluation.clinical.per_thousand import AS_COUNTED, MINUTES, Programme
+from mpd2.studio.parts import widgets
 from mpd2.studio.shell import session
 
 PREVALENCE, READING, CURRENCY, PRICE, WORK_UP, YEAR = "prevalence", "minutes", "currency", "price", "work_up", "year"
@@ -53,8 +54,8 @@ def editor(prevalence: float, manifest: Manifest) -> Told:
                                   help=HELP[PREVALENCE])  # fmt: skip
             minutes = st.number_input("Minutes a reading", 0.5, 120.0, MINUTES, 0.5, key=READING, bind="query-params",
                                       width=150, help=HELP[READING])  # fmt: skip
-            year = st.number_input(f"{capital(task.people)} a year", 1, 10_000_000, None, 1000, key=YEAR,
-                                   bind="query-params", width=150, help=HELP[YEAR])  # fmt: skip
+            year = widgets.whole_number(f"{capital(task.people)} a year", 1, 10_000_000, None, 1000, key=YEAR,
+                                        width=150, help=HELP[YEAR])  # fmt: skip
         with st.container(horizontal=True, vertical_alignment="bottom"):
             currency = st.text_input(
                 "Currency", plain(task.currency)[:4] or "€", max_chars=4, key=CURRENCY, bind="query-params", width=150
@@ -64,7 +65,7 @@ def editor(prevalence: float, manifest: Manifest) -> Told:
             work_up = st.number_input("Price of a work-up", 0.0, 1e6, None, 10.0, key=WORK_UP, bind="query-params",
                                       width=150, help=HELP[WORK_UP])  # fmt: skip
     chosen = Programme(own / 100 if there and own is not None else None, minutes, price or 0.0, work_up or 0.0)
-    told = Told(chosen, plain(currency or ""), int(year) if year else None)
+    told = Told(chosen, plain(currency or ""), year)
     session.along()[TOLD] = told
     return told
 

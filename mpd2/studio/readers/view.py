@@ -13,6 +13,7 @@ from mpd2.studio.readers import store, texts
 from mpd2.studio.shell import link
 from mpd2.studio.shell.scenario import Scenario
 
+MOST = 10_000_000  # cases that a reader could be said to take
 SHARES = ("Sens", "Spec", "favours_method")  # columns of the readers' table in per cent
 
 
@@ -60,9 +61,9 @@ def workload(about: Scenario) -> None:
     """Who is asked, and who could be."""
     facts = store.workload(about)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        capacity = st.number_input(
-            "Cases a reader can take", min_value=0, value=None, step=10, placeholder="no limit", key="capacity",
-            bind="query-params", help=texts.CAPACITY, width=260,
+        capacity = widgets.whole_number(
+            "Cases a reader can take", 0, MOST, None, 10, placeholder="no limit", key="capacity", help=texts.CAPACITY,
+            width=260,
         )  # fmt: skip
         st.markdown(readers.busiest(facts.load, capacity))
     left, right = st.columns(2, gap="large")

@@ -9,6 +9,7 @@ import streamlit as st
 
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
+from mpd2.core.text import verbatim
 from mpd2.lab.jobs import orders, own_runs, queue, worker_pool
 from mpd2.lab.jobs.folder import LONGEST, Order, Workshop, all_jobs
 from mpd2.lab.jobs.search import kept_presets
@@ -48,7 +49,7 @@ def draw(about: Scenario, grid: bool) -> None:
         else:
             order = orders.training(wish, seeds, table(about), store.cohort(about.workspace))
     except UserError as error:
-        st.error(form_fields.in_words(str(error)), icon=":material/error:")
+        st.error(verbatim(form_fields.in_words(str(error))), icon=":material/error:")
         st.button("Train", disabled=True, icon=":material/model_training:", key="retrain_go")
         return
     _go(about, order, wish)
@@ -216,7 +217,7 @@ def submit(about: Scenario, order: Order) -> None:
         own_runs.check_room(place)
         job = queue.submit(order.model_copy(update={"title": own_runs.unique(order.title, taken)}), place)
     except UserError as error:
-        st.toast(str(error), icon=":material/error:", duration="infinite")
+        st.toast(verbatim(str(error)), icon=":material/error:", duration="infinite")
     else:
         st.session_state[CHOSEN_JOB] = job.name
 

@@ -65,7 +65,7 @@ def _list(place: Workshop) -> None:
         jobs = all_jobs(place)
         entries = [(job, job.order, job.status) for job in reversed(jobs)]
     except UserError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(verbatim(str(error)), icon=":material/error:")
         return
     pressed = [_row(*entry, place) for entry in entries[:SHOWN]]
     if len(entries) > SHOWN:
@@ -139,7 +139,7 @@ def _tell(act: Callable[[Job, Workshop], None], job: Job, place: Workshop) -> No
     try:
         act(job, place)
     except UserError as error:
-        st.toast(str(error), icon=":material/error:")
+        st.toast(verbatim(str(error)), icon=":material/error:")
 
 
 # ---------------------------------------------------------------------------------- curves
@@ -152,7 +152,7 @@ def _curves(job: Job, about: Scenario) -> None:
         if history is not None:
             history.check(len(order.configs), len(readers))
     except UserError as error:  # somebody took it off the list, or damaged it
-        st.caption(f"There are no curves: {error}")
+        st.caption(f"There are no curves: {verbatim(str(error))}")
         return
     if history is None:
         st.caption("The curves begin with the first epoch.")

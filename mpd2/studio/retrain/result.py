@@ -12,7 +12,7 @@ from mpd2.core.cache import cached
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.policy import Decisions, decided_together
-from mpd2.core.text import GAP, decimal, interval, percent
+from mpd2.core.text import GAP, decimal, interval, percent, verbatim
 from mpd2.evaluation import readers, tables
 from mpd2.evaluation.evidence import Outcome
 from mpd2.evaluation.metrics import label_of
@@ -203,7 +203,7 @@ def _rename(name: str, about: Scenario) -> None:
     try:
         own_runs.rename(name.removeprefix(store.OWN), title, Workshop.here(), taken)
     except UserError as error:
-        st.toast(str(error), icon=":material/error:")
+        st.toast(verbatim(str(error)), icon=":material/error:")
 
 
 def delete(name: str) -> None:
@@ -211,7 +211,7 @@ def delete(name: str) -> None:
     try:
         own_runs.delete(name.removeprefix(store.OWN), Workshop.here())
     except UserError as error:
-        st.toast(str(error), icon=":material/error:")
+        st.toast(verbatim(str(error)), icon=":material/error:")
 
 
 def _keep_cell(name: str, about: Scenario) -> None:
@@ -224,9 +224,9 @@ def _keep_cell(name: str, about: Scenario) -> None:
         policy = store.predictions(about.workspace, name)(whole)
         own_runs.keep_cell(name.removeprefix(store.OWN), run, policy, cell, title, whole, Workshop.here())
     except UserError as error:
-        st.toast(str(error), icon=":material/error:")
+        st.toast(verbatim(str(error)), icon=":material/error:")
     else:
-        st.toast(f"Kept as {title}", icon=":material/bookmark_added:")
+        st.toast(f"Kept as {verbatim(title)}", icon=":material/bookmark_added:")
 
 
 _CHANGED = {

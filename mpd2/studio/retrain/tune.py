@@ -11,7 +11,7 @@ from optuna.study import Study
 
 from mpd2.core.cache import cached, cached_by_content
 from mpd2.core.errors import UserError
-from mpd2.core.text import decimal
+from mpd2.core.text import decimal, verbatim
 from mpd2.evaluation.metrics import label_of
 from mpd2.lab.jobs import orders, worker_pool
 from mpd2.lab.jobs.folder import ENDED, LONGEST, Search, Workshop, all_jobs
@@ -42,7 +42,7 @@ def draw(about: Scenario) -> None:
     try:
         names = sorted(optuna.get_all_study_names(_storage(place.studies))) if place.runs.is_dir() else []
     except UserError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(verbatim(str(error)), icon=":material/error:")
         return
     if not names:
         st.caption(texts.NO_STUDY)
@@ -79,7 +79,7 @@ def _form(about: Scenario) -> None:
         search = Search(study=name.strip() or start.name, trials=int(trials), seeds=int(seeds))
         order = orders.tuning(wish, search, form.table(about), store.cohort(about.workspace))
     except UserError as error:
-        st.error(form_fields.in_words(str(error)), icon=":material/error:")
+        st.error(verbatim(form_fields.in_words(str(error))), icon=":material/error:")
         return
     if st.button("Search", type="primary", icon=":material/travel_explore:", key="tune_go", help=texts.TRAIN_HELP):
         form.submit(about, order)
@@ -89,7 +89,7 @@ def _study(name: str, place: Workshop, about: Scenario) -> None:
     try:
         study, plan_of_it = load_study(_storage(place.studies), name)
     except UserError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(verbatim(str(error)), icon=":material/error:")
         return
     trials = tables.trials_frame(study)
     done = trials[trials["state"] == "complete"]
@@ -111,7 +111,7 @@ def _best(study: Study, its_plan: SearchPlan, trials: pd.DataFrame, place: Works
     try:
         best = best_trial(study)
     except UserError as error:
-        st.caption(str(error))
+        st.caption(verbatim(str(error)))
         return
     (row,) = trials[trials["trial"] == best.number].to_dict("records")
     metrics = " · ".join(f"{label_of(name)} {decimal(row[name])}" for name in ("TotalCost", *CRITERIA, "Defer"))
@@ -155,7 +155,7 @@ def _keep(about: Scenario, config: Config, field: str, place: Workshop, train: b
     try:
         kept = keep_preset(config, st.session_state[field], place)
     except UserError as error:
-        st.toast(str(error), icon=":material/error:")
+        st.toast(verbatim(str(error)), icon=":material/error:")
         return
     st.toast(f"Kept as {kept}: start from it under One change", icon=":material/bookmark_added:")
     if train:
@@ -167,12 +167,12 @@ def _keep(about: Scenario, config: Config, field: str, place: Workshop, train: b
 def _delete(name: str, place: Workshop) -> None:
     """Delete a study; what speaks against it is said."""
     if _is_busy(name, place):
-        st.toast(f"A job works on {name}: cancel it first", icon=":material/error:")
+        st.toast(f"A job works on {verbatim(name)}: cancel it first", icon=":material/error:")
         return
     try:
         delete_study(_storage(place.studies), name)
     except UserError as error:
-        st.toast(str(error), icon=":material/error:")
+        st.toast(verbatim(str(error)), icon=":material/error:")
     st.session_state.pop(SHOWN, None)
 
 

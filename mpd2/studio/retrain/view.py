@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from mpd2.core.errors import UserError
+from mpd2.core.text import verbatim
 from mpd2.evaluation.metrics import label_of
 from mpd2.lab.jobs import queue
 from mpd2.lab.jobs.folder import Job, Workshop
@@ -24,7 +25,7 @@ def draw(about: Scenario) -> None:
     try:
         queue.maintain(Workshop.here())
     except UserError as error:
-        st.error(str(error), icon=":material/error:")
+        st.error(verbatim(str(error)), icon=":material/error:")
         return
     if view == "runs":
         runs.draw(about)

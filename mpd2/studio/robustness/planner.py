@@ -23,6 +23,7 @@ from mpd2.study.claims import AI
 
 CASES, PREVALENCE, WIDTH, READER = "plan_cases", "plan_prevalence", "plan_width", "plan_reader"
 """Keys of the session and names in the URL."""
+USUAL = 1000  # cases to plan with at first
 
 
 @st.fragment
@@ -61,15 +62,14 @@ def _controls(about: Scenario) -> tuple[int, float, float, int]:
     load = load_of(store.outcome(about.run, about).decisions, cohort.readers).sum(0)
     own = round(100 * prevalence_of(cohort), 1)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        cases = st.number_input("Cases", 50, 50_000, 1000, 50, key=CASES, bind="query-params", width=140,
-                                help=texts.PLAN_CASES)  # fmt: skip
+        cases = widgets.whole_number("Cases", 50, 50_000, USUAL, 50, key=CASES, width=140, help=texts.PLAN_CASES)
         prevalence = st.number_input("Prevalence, %", 0.1, 99.0, own, 0.5, key=PREVALENCE, bind="query-params",
                                      width=140, format="%.1f", help=texts.PLAN_PREVALENCE)  # fmt: skip
         wanted = st.number_input("Wanted, ± points", 0.5, 20.0, 3.0, 0.5, key=WIDTH, bind="query-params", width=150,
                                  format="%.1f", help=texts.PLAN_WIDTH)  # fmt: skip
         reader = link.one(st.selectbox, "Reader", list(readers), key=READER, default=str(int(np.argmax(load))),
                           format_func=readers.__getitem__, width=200, help=texts.PLAN_READER)  # fmt: skip
-    return int(cases), prevalence / 100, wanted / 100, int(reader)
+    return USUAL if cases is None else cases, prevalence / 100, wanted / 100, int(reader)
 
 
 def _sentence(planned: Mapping[str, Width], cases: int, prevalence: float, wanted: float, one: str) -> str:

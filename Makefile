@@ -50,7 +50,7 @@ $(VENV)/app.stamp: requirements.txt | $(PY)
 	$(PIP) -r $<
 	@touch $@
 
-$(VENV)/test.stamp: requirements-dev.txt requirements-cluster.txt requirements.txt | $(PY)
+$(VENV)/test.stamp: requirements-dev.txt requirements-cluster.txt requirements-imaging.txt requirements.txt | $(PY)
 	$(PIP) -r $<
 	@touch $@
 

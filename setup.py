@@ -8,6 +8,7 @@ setup(
     package_dir={"mpd2.bundle": "."},  # with app.py
     package_data={
         "mpd2.studio": ["static/*"],
+        "mpd2.imaging": ["*.json", "simulation/*.json"],
         "mpd2.bundle": [".streamlit/config.toml", "assets/*", "data/**/*", "pages/*.py"],
     },
     exclude_package_data={"mpd2.bundle": ["data/*/build/**/*", "data/*/build/*"]},  # only needed on the way

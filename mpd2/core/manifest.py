@@ -144,6 +144,12 @@ class Drawing(Record):
     area: str | None = None  # an input
 
 
+class Photographs(Record):
+    """Where the name of each case's image file stands; the folder itself is never named by a manifest."""
+
+    column: str = Field(min_length=1)
+
+
 class Readings(Record):
     """The columns of a second file with one row a reading."""
 
@@ -167,7 +173,7 @@ class CohortEntry(Record):
 
     key: str = Field(min_length=1)
     name: Words = Field(min_length=1)
-    readings: Literal["real", "semi-synthetic", "induced", "unknown"] = "unknown"
+    readings: Literal["real", "semi-synthetic", "induced", "simulated", "unknown"] = "unknown"
     credit: str = ""
 
 
@@ -192,6 +198,7 @@ class Manifest(Record):
     inputs: tuple[Input, ...] = Field((), max_length=MOST)
     groups: Grouping | None = None
     drawing: Drawing | None = None
+    photographs: Photographs | None = None
     long: Readings | None = Field(None, alias="readings")
     costs: ClinicalCosts
     readers: tuple[Reader, ...] = Field(min_length=1, max_length=MOST)
@@ -216,6 +223,11 @@ class Manifest(Record):
     def columns(self) -> tuple[str, ...]:
         """The readers' columns in canonical order; position j everywhere means reader j."""
         return tuple(reader.column for reader in self.readers)
+
+    @property
+    def simulated(self) -> bool:
+        """Whether any of its cases are of no person at all."""
+        return any(entry.readings == "simulated" for entry in self.cohorts)
 
     @property
     def drawn(self) -> tuple[str, ...]:

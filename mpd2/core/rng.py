@@ -30,6 +30,10 @@ class Stream(IntEnum):
     BOOTSTRAP = 7
     ARRIVAL = 8
     SPLIT = 9
+    SIMULATION = 10
+    RENDER = 11
+    LABELLING = 12
+    IMAGING = 13
 
 
 def stream(seed: int, purpose: Stream, epoch: int = 0) -> np.random.Generator:

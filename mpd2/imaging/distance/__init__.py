@@ -1,0 +1,1 @@
+"""How far a photograph is from those a classifier was trained on."""

@@ -1,0 +1,1 @@
+"""Frozen networks: found, loaded and run."""

@@ -1,0 +1,1 @@
+"""A programme of eyes that never were, whose every probability is known."""

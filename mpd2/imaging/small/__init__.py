@@ -1,0 +1,1 @@
+"""Small networks trained on rendered photographs, so that the whole way can be walked."""

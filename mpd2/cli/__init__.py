@@ -15,7 +15,22 @@ import mpd2
 from mpd2.cli.arguments import PROGRAM
 from mpd2.core.errors import UserError
 
-COMMANDS = ("app", "check", "train", "evaluate", "route", "reproduce", "resplit", "tune", "sweep", "workspace", "bench")
+COMMANDS = (
+    "app",
+    "check",
+    "train",
+    "evaluate",
+    "route",
+    "reproduce",
+    "resplit",
+    "tune",
+    "sweep",
+    "workspace",
+    "imaging",
+    "build",
+    "simulate",
+    "bench",
+)
 EXIT_CODES = "exit codes: 0 done, 1 something to put right (the message says what), 2 wrong usage, 130 interrupted"
 
 

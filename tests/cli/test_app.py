@@ -131,3 +131,9 @@ def test_a_command_of_the_wheel_reads_the_shipped_table_from_anywhere(libraries:
     assert "TotalCost" in done.stdout
     usage = subprocess.run([program, "check"], cwd=tmp_path, env=environment, capture_output=True, text=True)
     assert usage.stderr.startswith("usage: mpd2 check")
+
+
+def test_the_wheel_holds_every_file_that_lies_beside_a_module(libraries: Path) -> None:
+    beside = [path.relative_to(ROOT) for path in (ROOT / "mpd2").rglob("*.json")]
+    assert beside
+    assert not [path for path in beside if not (libraries / path).is_file()]

@@ -119,11 +119,20 @@ OPTIONS = {
     "workspace export": "name --out --force=False",
     "workspace import": "file --name",
     "workspace copy": "name new --ids=random --key --force=False",
+    "workspace photographs": "name --folder",
     "workspace remove": "name --yes=False",
+    "imaging measure": "folder --out --processes=1 --models --backend=torch --allow-pickle=False --json=False",
+    "imaging reference": "folder --held-out=0.3 --seed=0 --models --backend=torch --allow-pickle=False --json=False",
+    "imaging models": "--models --json=False",
+    "imaging train": "--out --eyes=2000 --minutes=8.0 --seed=0 --judged=400 --force=False --json=False",
+    "build": "--refuge --chaksu --origa --out --models --encoders --no-crop=False --seed=0 --yes=False --json=False",
+    "simulate": "--n=3000 --photographs --imaging --seed=0 --out --json=False",
     "bench train": "--table={TABLE} --workspace --preset=paper --config --epochs=3 --json=False",
     "bench route": "--slider=False --run={DATA}/runs/studio --table={TABLE} --workspace --json=False",
     "bench ui": "--workspace --visits=50 --json=False",
     "bench lab": "--table={TABLE} --workspace --trials=80 --reruns=30 --json=False",
+    "bench imaging": "--rounds=3 --pictures=100 --processes=2 --small=False --json=False",
+    "bench learning-curve": "--sizes=() --seeds=3 --methods=() --json=False",
 }
 """Every command, what can be given to it, and what is taken where nothing is given."""
 
@@ -152,7 +161,7 @@ def test_commands_and_options_are_those_people_know() -> None:
 
 def test_every_command_of_the_readme_can_be_given() -> None:
     lines = re.findall(r"^python -m mpd2 ([^#\n]+)", (ROOT / "README.md").read_text(), flags=re.MULTILINE)
-    named = {" ".join(line.split()[: 2 if line.startswith(("bench", "workspace")) else 1]) for line in lines}
+    named = {" ".join(line.split()[: 2 if line.startswith(("bench", "imaging", "workspace")) else 1]) for line in lines}
     assert set(OPTIONS) - named == {"app", "bench route"}
     for line in lines:
         parser().parse_args(line.split())

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from mpd2.cli.arguments import TABLE, add_json, add_setting, add_table, count, describe
+from mpd2.cli.arguments import TABLE, add_json, add_setting, add_table, count, describe, names
 from mpd2.cli.output import aligned, print_json
 from mpd2.core.files import FIRST_WORKSPACE
 
@@ -21,7 +21,7 @@ Timings = dict[str, Any]
 
 def add(command: ArgumentParser) -> None:
     """The arguments of `bench`: a subject, and those of the subject."""
-    subjects = ("train", "route", "ui", "lab")
+    subjects = ("train", "route", "ui", "lab", "imaging", "learning-curve")
     describe(command, "Measure speed and memory.", *(f"bench {subject} --json" for subject in subjects))
     parsers = command.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
     for subject, summary, add_arguments in (
@@ -29,6 +29,8 @@ def add(command: ArgumentParser) -> None:
         ("route", "time rerouting as cases become many and places few", _add_route),
         ("ui", "time the dashboard in a browser", _add_ui),
         ("lab", "time the lab: training, tuning and those who look at other pages meanwhile", _add_lab),
+        ("imaging", "time the networks that measure pictures, and a folder of pictures", _add_imaging),
+        ("learning-curve", "methods beside the least possible cost, the more cases they learn from", _add_curve),
     ):
         add_arguments(parsers.add_parser(subject, help=summary, formatter_class=RawDescriptionHelpFormatter))
 
@@ -91,6 +93,35 @@ def _add_lab(command: ArgumentParser) -> None:
     add_table(command)
     command.add_argument("--trials", type=count, default=80, help="trials of the study (default: 80)")
     command.add_argument("--reruns", type=count, default=30, help="changes of the other visitor (default: 30)")
+    add_json(command)
+
+
+def _add_imaging(command: ArgumentParser) -> None:
+    describe(
+        command,
+        "Milliseconds a picture and core of networks as large as the default ones, by torch and by OpenVINO in turns,\n"
+        "and seconds for a folder of rendered pictures. Needs requirements-imaging.txt.",
+        "bench imaging --json",
+        "bench imaging --pictures 0 --rounds 5",
+    )
+    command.add_argument("--rounds", type=count, default=3, help="the least of so many rounds counts (default: 3)")
+    command.add_argument("--pictures", type=int, default=100, help="of the folder; 0 for none (default: 100)")
+    command.add_argument("--processes", type=count, default=2, help="that measure the folder (default: 2)")
+    command.add_argument("--small", action="store_true", help="with networks of tiny widths, to try the benchmark")
+    add_json(command)
+
+
+def _add_curve(command: ArgumentParser) -> None:
+    describe(
+        command,
+        "Cost on 50,000 simulated cases of methods that learned from more and more of them, beside the least that a\n"
+        "rule of their kind can cost, which is known; and seconds to draw and route a million cases.",
+        "bench learning-curve --json",
+        "bench learning-curve --sizes 1000,10000 --seeds 1 --methods mpd2-studio,mpd2-plus",
+    )
+    command.add_argument("--sizes", type=names, default=(), help="cases to learn from (default: 1000,10000,100000)")
+    command.add_argument("--seeds", type=count, default=3, help="members of a run, 1 from 100,000 on (default: 3)")
+    command.add_argument("--methods", type=names, default=(), help="their keys (default: all that are compared)")
     add_json(command)
 
 
@@ -227,10 +258,36 @@ def _measure_lab(args: Namespace) -> Timings:
     return bench_lab(cohort_of(args.table), args.table, args.trials, args.reruns)
 
 
+def _measure_imaging(args: Namespace) -> Timings:
+    from mpd2.cli.bench.imaging import bench_imaging
+
+    return bench_imaging(args.rounds, args.pictures, args.processes, args.small)
+
+
+def _describe_imaging(timings: Timings) -> str:
+    from mpd2.cli.bench.imaging import describe_imaging
+
+    return describe_imaging(timings)
+
+
+def _measure_curve(args: Namespace) -> Timings:
+    from mpd2.cli.bench.learning_curve import KEYS, SIZES, bench_learning_curve
+
+    return bench_learning_curve([count(size) for size in args.sizes] or SIZES, args.seeds, args.methods or KEYS)
+
+
+def _describe_curve(timings: Timings) -> str:
+    from mpd2.cli.bench.learning_curve import describe_curve
+
+    return describe_curve(timings)
+
+
 SUBJECTS: dict[str, tuple[Callable[[Namespace], Timings], Callable[[Timings], str]]] = {
     "train": (_measure_training, describe_training),
     "route": (_measure_routing, describe_route),
     "ui": (_measure_ui, describe_ui),
     "lab": (_measure_lab, describe_lab),
+    "imaging": (_measure_imaging, _describe_imaging),
+    "learning-curve": (_measure_curve, _describe_curve),
 }
 """How each subject is measured, and its timings as text."""

@@ -168,7 +168,7 @@ def _new_page(context: BrowserContext) -> Page:
 
 
 def _visit(page: Page, server: Server, here: PageEntry, there: PageEntry, change: tuple[str, str]) -> list[Step]:
-    link = page.get_by_test_id("stSidebarNav").get_by_role("link", name=there.title)
+    link = page.get_by_test_id("stSidebarNav").get_by_role("link", name=there.title, exact=True)
     steps = [_open(page, server, here), Step("switch", there.key, clicked(link, there.title, PATIENCE))]
     if there.key == change[0]:
         choice = page.get_by_role("radio", name=change[1], exact=True)

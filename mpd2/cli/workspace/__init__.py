@@ -161,6 +161,18 @@ def _add_copy(command: ArgumentParser) -> None:
     command.add_argument("--force", action="store_true", help="replace a key that is already there")
 
 
+def _add_photographs(command: ArgumentParser) -> None:
+    describe(
+        command,
+        "Let Case and Map show the photographs in a folder of yours. The manifest says in which column their names\n"
+        "stand ([photographs] column); a name leads nowhere but into this folder. Photographs are read and never\n"
+        "changed, copied or exported; small copies without metadata go with the workspace when it is removed.",
+        "workspace photographs my-clinic --folder /media/photographs",
+    )
+    command.add_argument("name", metavar="NAME", help=NAME)
+    command.add_argument("--folder", type=Path, required=True, metavar="DIR", help="the folder with the files")
+
+
 def _add_remove(command: ArgumentParser) -> None:
     describe(
         command,
@@ -190,6 +202,7 @@ DEEDS: dict[str, tuple[str, Callable[[ArgumentParser], None], str]] = {
     "export": ("write one to a file", _add_export, "sharing"),
     "import": ("open a file that was exported", _add_import, "sharing"),
     "copy": ("copy one, without the ids of its cases", _add_copy, "sharing"),
+    "photographs": ("attach a folder with the photographs of its cases", _add_photographs, "photographs"),
     "remove": ("remove one with everything made from it", _add_remove, "sharing"),
 }
 """What can be done: what its help says, its arguments, and the module here that does it."""

@@ -16,6 +16,7 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.errors import TableError, UserError
 from mpd2.core.files import replacing
 from mpd2.core.manifest import Manifest, load_manifest
+from mpd2.core.manifest_text import to_toml
 from mpd2.core.table_file import cohort_from_frame, table_bytes
 from mpd2.lab.imports.arranging import arranged
 from mpd2.lab.imports.checks import Notice, check, known
@@ -24,7 +25,6 @@ from mpd2.lab.imports.files import RawTable, read_path
 from mpd2.lab.imports.matching import lacking, propose
 from mpd2.lab.imports.normalise import Normalised, normalise
 from mpd2.lab.imports.splitting import split_at_random, split_by_date
-from mpd2.lab.imports.toml import to_toml
 from mpd2.lab.imports.uses import Proposal
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.workspaces.adding import add_rows, look_at_rows

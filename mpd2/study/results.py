@@ -35,7 +35,7 @@ from mpd2.study.reproduction import (
     one_run,
     reproduction,
 )
-from mpd2.study.sentences import ASSUMPTION, guarantee_words, resplit_words, transfer_words
+from mpd2.study.sentences import ASSUMPTION, guarantee_words, no_patients, resplit_words, transfer_words
 from mpd2.study.tables import StudyTables
 
 FURTHEST = 3  # departures named for a method
@@ -192,6 +192,7 @@ def _cautions(tables: StudyTables) -> list[str]:
     paired = [margin.high - margin.low for name in ROUTERS for margin in tables.against(name, "TotalCost").values()]
     oracle = tables.of("readers", by="reader", metric="Acc", method=BEST_ORACLE)[BEST_ORACLE]
     return [
+        *filter(None, [no_patients(tables.manifest)]),
         "Research software, not a medical device.",
         f"Where the readings come from: {listed(readings)}."
         + (f" What is said of {listed(made)} is not said of people who looked at these images." if made else ""),

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from mpd2.core.manifest import Manifest
 from mpd2.core.text import GAP, decimal, interval, listed, sentence
 from mpd2.evaluation.guarantee import AMONG, CONFIDENCE, HOLDS
 from mpd2.evaluation.intervals import Estimate
@@ -28,6 +29,16 @@ ASSUMPTION = (
     "quite untouched: therefore it is counted, over redrawn val and test cases, how often a promise would have been "
     "broken."
 )
+
+
+def no_patients(manifest: Manifest) -> str:
+    """That cases are simulated, to be said before anything else; empty where none are."""
+    drawn = [entry.name for entry in manifest.cohorts if entry.readings == "simulated"]
+    if not drawn:
+        return ""
+    if len(drawn) == len(manifest.cohorts):
+        return "Simulated cases, no patients: a program drew every case, the AI's answers and the readers' words."
+    return f"The cases of {listed(drawn)} are simulated: no patients, and no readers."
 
 
 def resplit_rows(tables: StudyTables) -> Rows:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from any_table import Shape, made_up
 from strategies import TASK
 
 from mpd2.core.cohort import Cohort
@@ -116,3 +117,13 @@ def test_who_decided_is_told_with_both_probabilities_where_the_ai_is_overruled(t
     assert "at 0.12, the AI at 0.88, and the rule says glaucoma from 0.43 on" in against
     assert told([0, NOBODY], 0) == f"A reader decides: {names[0]}."
     assert told([0, 2], 1) == f"Readers decide: {names[0]} and {names[2]}."
+
+
+def test_a_measurement_that_may_be_missing_is_named_once_and_where_it_is_missing_not_at_all() -> None:
+    cohort = made_up(Shape(roles=("structure", "structure"), missing=(True, False)))
+    train, column = cohort.subset(split="train"), cohort.layout.position("x0")
+    there, gone = (int(np.flatnonzero(train.absent[:, column] == absent)[0]) for absent in (False, True))
+    told = [words.story(train.rows(np.array([row])), REASON, train, fit_anatomy(train)) for row in (there, gone)]
+    assert "; x0 and x1 " in told[0]
+    assert "; x1 " in told[1]
+    assert "missing" not in told[0] + told[1]

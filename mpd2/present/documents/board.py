@@ -15,7 +15,7 @@ from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.metrics import COUNTS
 from mpd2.planning.day import DaySetting, in_words
 from mpd2.planning.dayplan import DayPlan
-from mpd2.present.words.origins import MADE, UNKNOWN
+from mpd2.present.words.origins import MADE, UNKNOWN, no_patients
 from mpd2.present.words.people import Sentences
 
 
@@ -65,7 +65,7 @@ def deciders(people: People, task: Task) -> pd.DataFrame:
 
 
 def caution(evidence: Evidence, run: str) -> str:
-    """Which of the readings asked for were not given by people, or may not have been; empty where all were."""
+    """That cases are simulated, and which readings asked for people did not, or may not have, given; else empty."""
     cohort = evidence.cohort
     asked = (evidence.outcomes[run].decisions.consulted != NOBODY).sum(-1).mean(0)  # [N] readings of each case
     by_cohort = {entry: asked[cohort.source == place].sum() for place, entry in enumerate(cohort.manifest.cohorts)}
@@ -73,7 +73,7 @@ def caution(evidence: Evidence, run: str) -> str:
         {entry: readings for entry, readings in by_cohort.items() if entry.readings in kinds and readings}
         for kinds in (MADE, (UNKNOWN,))
     )
-    said = []
+    said = [*filter(None, [no_patients(cohort.manifest)])]
     if made:
         how = listed([f"those of {entry.name} are {entry.readings}" for entry in made])
         said.append(

@@ -16,7 +16,7 @@ from mpd2.evaluation.intervals import LEVEL, resamples_for
 from mpd2.evaluation.metrics import METRICS, load_of
 from mpd2.present.documents.board import People, PlanOfDay, caution, deciders
 from mpd2.present.words.answer import KeyNumber, best_other, errors, headline, key_numbers, level, rival
-from mpd2.present.words.origins import origins
+from mpd2.present.words.origins import no_patients, origins
 from mpd2.study.claims import AI
 from mpd2.study.tables import StudyTables
 
@@ -142,6 +142,7 @@ def _caveats(evidence: Evidence, active: str) -> tuple[str, ...]:
     present = [entry for place, entry in enumerate(cohort.manifest.cohorts) if place in np.unique(cohort.source)]
     members = len(evidence.outcomes[active].decisions.label)
     return (
+        *filter(None, [no_patients(cohort.manifest)]),
         "Research software, not a medical device. It has not been tried on patients.",
         f"Readers' answers: {origins(present)}. Only real ones were given by people who looked at the {task.case}.",
         f"A missed {task.positive} costs {costs.false_negative:g}, a false alarm {costs.false_positive:g}; a reader's "

@@ -10,6 +10,7 @@ import pandas as pd
 from mpd2.core.cohort import Cohort
 from mpd2.core.text import decimal, percent
 from mpd2.present.documents.briefing import Stamp
+from mpd2.present.words.origins import no_patients
 
 WARNING = "Research software, not a medical device."
 
@@ -22,7 +23,7 @@ def case_sheet(case: Cohort, actions: pd.DataFrame, story: str, note: str, stamp
         "Inputs": [f"{title}: {decimal(case.column(name)[0])}" for name, title in case.layout.titles.items()],
         "Who could decide": [_action(row) for row in actions.to_dict("records")],
         "Note": [note.strip() or "none"],
-        "Warning": [WARNING],
+        "Warning": [*filter(None, [no_patients(case.manifest)]), WARNING],
     }
     return "\n\n".join("\n".join([head, "-" * len(head), *lines]) for head, lines in parts.items()).encode()
 

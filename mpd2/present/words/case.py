@@ -107,7 +107,8 @@ def _answer(case: Cohort, anatomy: Floats) -> str:
     confidence = probability if label else 1 - probability
     manner = "and is sure" if confidence >= SURE else "and is fairly sure" if confidence >= FAIR else "but wavers"
     said = f"The AI says {task.answers[label]} {manner} (probability of {task.one} {chance(probability)})"
-    names = [case.layout.variables[position].title for position in case.layout.of_role("structure")]
+    measured = [place for place in case.layout.of_role("structure") if case.layout.variables[place].measured]
+    names = [case.layout.variables[place].title for place in measured if not case.absent[0, place]]
     if not names:
         return f"{said}."
     structural = float(structural_risk(case, anatomy)[0])

@@ -39,7 +39,7 @@ patients, and no regulator has reviewed it.
 **Who should review it** before anything like it is used: those who read, those who are examined, and those who pay.
 """
 LIMITATIONS = """
-- Readers' answers by their source: {origins}. Only real ones were given by people who looked at the {case}.
+{drawn}- Readers' answers by their source: {origins}. Only real ones were given by people who looked at the {case}.
 - A run knows the readers it was trained with. A new reader, another device or another population needs new readings.
 - Errors cost the same for every patient here. {persons}
 """

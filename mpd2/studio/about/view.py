@@ -13,7 +13,7 @@ from mpd2.core.text import listed, plain_words, verbatim
 from mpd2.present.charts.kit.export import MIME, Kind, render
 from mpd2.present.documents import checklists as checklists_of
 from mpd2.present.documents.method_picture import picture, with_numbers
-from mpd2.present.words.origins import origins
+from mpd2.present.words.origins import no_patients, origins
 from mpd2.studio.about import checklists, datasheet, reproduction, texts
 from mpd2.studio.parts import widgets
 from mpd2.studio.shell import glossary, link, report_button, store, workspaces
@@ -93,7 +93,10 @@ def model_card(about: Scenario) -> None:
     st.markdown(texts.INTENDED_USE)
     st.markdown("### Limitations")
     case, persons = cohort.manifest.task.case, checklists_of.persons(cohort.manifest)
-    st.markdown(texts.LIMITATIONS.format(origins=origins(cohort.manifest.cohorts), case=case, persons=persons))
+    drawn = no_patients(cohort.manifest)
+    first = f"- {drawn}\n" if drawn else ""
+    where = origins(cohort.manifest.cohorts)
+    st.markdown(texts.LIMITATIONS.format(drawn=first, origins=where, case=case, persons=persons))
     for line in cohort.manifest.assumptions:
         st.markdown(f"- {verbatim(line)}")
 

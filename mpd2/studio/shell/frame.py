@@ -227,7 +227,8 @@ def _size(about: Scenario) -> int:
     try:
         return len(store.cases(about))
     except EmptyCohort as error:
-        st.warning(f"{error}. Choose other cohorts or another split in the sidebar.", icon=":material/filter_alt_off:")
+        said = f"{verbatim(str(error))}. Choose other cohorts or another split in the sidebar."
+        st.warning(said, icon=":material/filter_alt_off:")
         st.stop()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from mpd2.core.manifest import Manifest
 from mpd2.core.text import capital, plain_words, verbatim
 from mpd2.evaluation.metrics import METRICS
-from mpd2.present.words.origins import origins
+from mpd2.present.words.origins import no_patients, origins
 
 WORKSPACE = "The table that every page is about, with its readers, its runs and its study. Your data makes new ones."
 ACTIVE_RUN = "The trained method that every page is about. All other methods are shown beside it."
@@ -65,7 +65,9 @@ def glossary(manifest: Manifest) -> dict[str, str]:
 
 def banner(manifest: Manifest) -> str:
     """What stands above every page."""
-    return f"Research software, not a medical device. Readers' answers: {origins(manifest.cohorts)}."
+    usual = f"Research software, not a medical device. Readers' answers: {origins(manifest.cohorts)}."
+    drawn = no_patients(manifest)
+    return f"**{drawn}** {usual}" if drawn else usual
 
 
 def credit(manifest: Manifest) -> str:

@@ -14,6 +14,7 @@ from mpd2.evaluation.intervals import LEVEL, Estimate, resamples_for, wilson
 from mpd2.study.definition import PLUS_RUN
 from mpd2.study.results import SECTIONS, markdown, section
 from mpd2.study.robustness import AI, COST
+from mpd2.study.sentences import no_patients
 from mpd2.study.tables import StudyTables
 
 MAIN = ("Sens", "Spec", "Defer", "ExpertCost", COST)
@@ -63,6 +64,7 @@ def about(cohort: Cohort) -> list[str]:
     of_groups = f" of {count(len(clusters_of(cohort)))} {groups.word}s" if groups else ""
     parts = [f"{count(int((cohort.split == split).sum()))} {split}" for split in ("train", "val", "test")]
     said = [
+        *filter(None, [no_patients(manifest)]),
         f"{count(len(cohort))} rows{of_groups} ({listed(parts)}). The truth is *{task.positive}* in "
         f"{count(int((cohort.truth == 1).sum()))} of them, in test in {count(int((test.truth == 1).sum()))} of "
         f"{count(len(test))}; elsewhere *{task.negative}*.",

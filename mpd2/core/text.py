@@ -93,6 +93,15 @@ def chance(probability: float) -> str:
     return "over 0.99" if probability > 0.99 else "under 0.01" if probability < 0.01 else decimal(probability, 2)
 
 
+def in_short(words: str) -> str:
+    """The same in signs, where there is little room.
+
+    >>> in_short(chance(0.9997)).split(), in_short(chance(0.5))
+    (['>', '0.99'], '0.50')
+    """
+    return words.replace("over ", f">{GAP}").replace("under ", f"<{GAP}")
+
+
 def of_100(probability: float) -> str:
     """How many of a hundred cases; never certain.
 

@@ -50,7 +50,7 @@ def test_its_link_leads_to_it_within_the_frame(page, entry):
     expect(page.get_by_text(BANNER)).to_be_visible()
     expect(page.get_by_test_id("stSidebar").get_by_text("Active run")).to_be_visible()
     for other in THERE:
-        expect(page.get_by_test_id("stSidebarNav").get_by_role("link", name=other.title)).to_be_attached()
+        expect(page.get_by_test_id("stSidebarNav").get_by_role("link", name=other.title, exact=True)).to_be_attached()
 
 
 def test_headings_never_skip_a_level(page):

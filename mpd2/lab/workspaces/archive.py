@@ -37,6 +37,7 @@ KEPT = tuple(
     for pattern in (
         rf"runs/{FILE}/{FILE}\.(json|safetensors|parquet)", rf"tables/{FILE}\.(csv|json)",
         r"map/(coordinates\.parquet|map\.json)", rf"published/{FILE}\.csv",
+        rf"imaging/({FILE}/)?{FILE}\.(json|safetensors)",
     )
 )  # fmt: skip
 """What a workspace has beside its manifest, its table and its datasheet; `build` is only needed on the way."""

@@ -9,6 +9,7 @@ from pathlib import Path
 from mpd2.core.errors import UserError
 from mpd2.core.files import remove_drafts
 from mpd2.core.workspace import Workspace
+from mpd2.imaging.attached import remove_thumbnails
 from mpd2.lab.jobs import own_runs, queue
 from mpd2.lab.jobs.folder import ENDED, Job, Workshop, all_jobs
 from mpd2.lab.workspaces.earlier import fingerprints
@@ -67,6 +68,7 @@ def remove(name: str, place: Workshop) -> Leavings:
                 own_runs.delete(run, place)
         if gone.studies:
             _delete_studies(gone.studies, place)
+        remove_thumbnails(place.thumbnails / name)
         _delete_folder(workspace.folder)
     remove_drafts(workspace.folder)
     return gone

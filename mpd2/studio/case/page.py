@@ -8,8 +8,9 @@ from functools import partial
 import streamlit as st
 
 from mpd2.core.text import verbatim
-from mpd2.studio.case import enquiry, find, note, store, tabs, view, whatif
+from mpd2.studio.case import enquiry, find, note, photograph, store, tabs, view, whatif
 from mpd2.studio.case.store import Facts
+from mpd2.studio.parts.case_pictures import has_pictures
 from mpd2.studio.shell.scenario import Scenario
 
 TAB = "case_tab"  # key of the session
@@ -23,7 +24,8 @@ def draw(about: Scenario) -> None:
     left, right = st.columns(2, gap="medium")
     with right:
         view.policy(facts)
-        view.drawing(facts)
+        if not has_pictures(about.workspace):  # of which the drawing is the substitute
+            view.drawing(facts)
     with left:
         view.decision(facts)
         view.story(facts)
@@ -37,12 +39,15 @@ def draw(about: Scenario) -> None:
 def _panels(facts: Facts, about: Scenario, other: str | None) -> dict[str, Callable[[], None]]:
     """What each tab draws, by its label; a tab that has nothing to say of the run is not there."""
     panels: dict[str, Callable[[], None]] = {}
+    pictures = has_pictures(about.workspace)
+    if pictures:
+        panels[photograph.TAB] = partial(photograph.panel, facts, about)
     if facts.asks_on is not None:
         panels["Step by step"] = partial(enquiry.chain, facts, facts.asks_on)
     panels["Why"] = partial(tabs.why, facts, about)
     panels["What would change it"] = partial(tabs.changes, facts, about)
     panels["Inputs"] = partial(tabs.inputs, facts)
-    panels["Similar cases"] = partial(tabs.similar, facts, about)
+    panels["Similar cases"] = partial(photograph.similar if pictures else tabs.similar, facts, about)
     panels[WHAT_IF] = partial(whatif.what_if, facts, about)
     if other is not None:
         panels[f"Beside {verbatim(other)}"] = lambda: tabs.comparison(facts, store.facts(about, other))

@@ -83,12 +83,13 @@ def policy(facts: Facts) -> None:
 
 
 def story(facts: Facts) -> None:
-    """The case in words."""
+    """The case in words; where it stands in the table, if it is of the table."""
     st.markdown(words.story(facts.case, facts.reason, facts.train, store.anatomy(facts.workspace)))
     if facts.sent:
         st.markdown(words.why_this_reader(facts.actions, facts.case.manifest.task))
-    entry = facts.case.manifest.cohorts[facts.case.source[0]]
-    st.caption(f"Case {verbatim(facts.id)}, {entry.name}, {facts.case.split[0]}. Its readings are {entry.readings}.")
+    entry, split = facts.case.manifest.cohorts[facts.case.source[0]], facts.case.split[0]
+    if split:
+        st.caption(f"Case {verbatim(facts.id)}, {entry.name}, {split}. Its readings are {entry.readings}.")
     if words.doubtful_segmentation(facts.case, facts.train):
         st.warning(optic_disc.DOUBTFUL, icon=":material/warning:")
 

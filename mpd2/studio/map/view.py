@@ -13,8 +13,9 @@ from mpd2.evaluation import regions
 from mpd2.present.charts import map as charts
 from mpd2.present.charts.map_print import for_paper
 from mpd2.studio.map import region, texts
-from mpd2.studio.parts import widgets
+from mpd2.studio.parts import case_pictures, widgets
 from mpd2.studio.parts.case_list import case_list
+from mpd2.studio.parts.hover_picture import hover_picture
 from mpd2.studio.parts.not_built import not_built
 from mpd2.studio.shell import link, results, store
 from mpd2.studio.shell.scenario import Scenario
@@ -80,6 +81,8 @@ def _map(about: Scenario, cases: pd.DataFrame, chosen: list[str]) -> None:
         config={"displaylogo": False},
         alt=texts.ALT.format(cases=len(cases), colours=", ".join(each.title for each in panels.values())),
     )
+    if case_pictures.has_pictures(about.workspace):
+        hover_picture(MAP, partial(case_pictures.small_uri, about.workspace))
     models = len(store.evidence(about).outcomes[about.run].decisions.label)
     st.caption(texts.NOTE.format(cases=len(cases), models=models))
     widgets.files(partial(for_paper, drawn, panels, chosen), cases, "map_cases")

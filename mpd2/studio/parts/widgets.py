@@ -124,3 +124,15 @@ def open_case(case_id: str) -> None:
 
 def _picture(draw: Callable[[], Drawing | AltairChart | str], kind: Kind) -> bytes:
     return render(draw(), kind)
+
+
+def whole_number(label: str, least: int, most: int, value: int | None, step: int, **settings: Any) -> int | None:
+    """A field for a whole number that may stand in the link.
+
+    As far as Streamlit knows it is no whole one: for these an infinite number in a link would stop the page.
+    """
+    usual = None if value is None else float(value)
+    typed = st.number_input(
+        label, float(least), float(most), usual, float(step), format="%.0f", bind="query-params", **settings
+    )
+    return None if typed is None else round(typed)

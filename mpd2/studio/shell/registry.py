@@ -37,6 +37,7 @@ PAGES = (
     PageEntry("robustness", "Results", "Robustness", "Does it hold elsewhere?", ":material/travel_explore:", "run"),
     PageEntry("ablations", "Results", "Ablations", "What does each term buy?", ":material/tune:", "study"),
     PageEntry("case", "Clinic", "Case", "Why did this one go there?", ":material/visibility:"),
+    PageEntry("new_case", "Clinic", "New case", "What would it do with this one?", ":material/add_circle:", "run"),
     PageEntry("budget", "Clinic", "Budget", "What if we could send fewer?", ":material/balance:"),
     PageEntry("readers", "Clinic", "Readers", "Who should read what?", ":material/groups:"),
     PageEntry("retrain", "Lab", "Retrain", "What happens if I change it?", ":material/model_training:", "run"),

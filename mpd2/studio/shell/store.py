@@ -15,6 +15,7 @@ from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest
 from mpd2.core.policy import Continuations, Policy, route
 from mpd2.core.runs import CONFIG, Run, load_continuations, load_errors, load_predictions, load_run
+from mpd2.core.text import plain_words
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import resample_weights
 from mpd2.evaluation.published import published_of
@@ -102,7 +103,7 @@ def run_title(name: str) -> str:
     if not name.startswith(OWN):
         return CONTENDERS[name].title if name in CONTENDERS else name
     own = people.described(name.removeprefix(OWN), Workshop.here())
-    return own.title if own else name
+    return own.title if own else plain_words(name)
 
 
 @cached

@@ -78,7 +78,9 @@ def described(name: str) -> str:
     """How many cases and readers a workspace has, and how its readings came about."""
     cases, about = cohort(name), manifest(name)
     origins = list(dict.fromkeys(entry.readings for entry in about.cohorts))
-    how = "readings of unknown origin" if origins == ["unknown"] else f"readings {listed(origins)}"
+    alike = {"unknown": "readings of unknown origin", "simulated": "simulated, no patients"}
+    how = alike.get(origins[0]) if len(origins) == 1 else None
+    how = how or f"readings {listed(origins)}"
     readers = "1 reader" if len(about.readers) == 1 else f"{len(about.readers)} readers"
     return f"{count(len(cases))} {about.task.cases}, {readers}; {how}"
 

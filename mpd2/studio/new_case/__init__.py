@@ -1,0 +1,1 @@
+"""The page New case: a photograph, or numbers entered by hand, and what would be done."""

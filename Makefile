@@ -14,9 +14,10 @@ help:  ## Print this list
 app: $(VENV)/app.stamp  ## Install what is needed, start the dashboard and print its address
 	$(PY) -m streamlit run app.py
 
+# A worker that dies ends the run: replaced, its last tests would be waited for without end.
 test: lint system  ## Lint, check types and run every test, those in a browser last
 	@failed=0; export OMP_NUM_THREADS=1; \
-	$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/browser || failed=1; \
+	$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart=0 --ignore=tests/browser || failed=1; \
 	$(PY) -m pytest tests/browser || failed=1; \
 	exit $$failed
 

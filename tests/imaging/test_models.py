@@ -14,11 +14,9 @@ from imaging_models import IMAGENET, save_classifier, save_segmenter, write_proc
 from places import ROOT
 
 from mpd2.core.errors import UserError
-from mpd2.imaging.models.backend import TorchRunner
 from mpd2.imaging.models.classifier import Classifier
 from mpd2.imaging.models.finding import CLASSIFIER, SEGMENTER, find_model, models_folder
 from mpd2.imaging.models.loading import quiet
-from mpd2.imaging.models.openvino import GatedRunner, difference
 from mpd2.imaging.models.processor import Processor
 from mpd2.imaging.models.segmenter import Segmenter
 
@@ -278,48 +276,3 @@ class TestSegmenter:
         assert np.array_equal(labels, fine)
         blocks = coarse.argmax(1).numpy().repeat(4, 1).repeat(4, 2)
         assert not np.array_equal(labels, blocks)
-
-
-class TestOpenVino:
-    def test_it_answers_as_torch_does(self, saved, classifier, segmenter):
-        fast = Classifier.load(saved / "classifier", backend="openvino")
-        ours, theirs = fast(pictures(4)), classifier(pictures(4))
-        assert difference(ours.logits, theirs.logits) < 1e-5
-        assert difference(ours.features, theirs.features) < 1e-5
-        assert fast.run.unchecked == 0
-        assert fast.run.difference > 0  # two programs that compute alike, not one twice
-        fast_segmenter = Segmenter.load(saved / "segmenter", backend="openvino")
-        assert (fast_segmenter(pictures(2)) == segmenter(pictures(2))).mean() > 0.9999
-
-    def test_other_answers_than_torch_gives_are_refused_with_the_difference(self):
-        runner = GatedRunner(torch.nn.Sequential(torch.nn.Conv2d(3, 1, 3), Outputs()), 32)
-        runner.torch = TorchRunner(torch.nn.Sequential(torch.nn.Conv2d(3, 1, 3), Outputs()), "cpu")
-        with pytest.raises(UserError, match=r"differ by \d\.\de.\d\d of their size.*--backend torch"):
-            runner(np.ones((1, 3, 32, 32), np.float32))
-
-    def test_only_the_first_few_pictures_are_answered_twice(self):
-        runner = GatedRunner(torch.nn.Sequential(torch.nn.Conv2d(3, 1, 3), Outputs()), 32)
-        runner(np.ones((2, 3, 32, 32), np.float32))
-        assert runner.unchecked == 1
-        runner(np.ones((5, 3, 32, 32), np.float32))
-        runner.torch = TorchRunner(torch.nn.Sequential(torch.nn.Conv2d(3, 1, 3), Outputs()), "cpu")
-        assert len(runner(np.ones((5, 3, 32, 32), np.float32))[0]) == 5
-
-
-class Outputs(torch.nn.Module):
-    """Makes of one output a tuple of one."""
-
-    def forward(self, value):
-        return (value,)
-
-
-def test_the_benchmark_times_both_backends_and_says_whether_they_agree():
-    from mpd2.cli.bench.imaging import bench_imaging, describe_imaging
-
-    timings = bench_imaging(rounds=1, pictures=0, small=True)
-    for network in timings["networks"].values():
-        assert network["same"]
-        ratio = network["torch"]["core_seconds"] / network["openvino"]["core_seconds"]
-        assert network["openvino_times_as_fast"] == pytest.approx(ratio)
-    assert timings["folder"] is None
-    assert "classifier" in describe_imaging(timings)

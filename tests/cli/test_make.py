@@ -18,6 +18,6 @@ def test_a_failure_hides_no_later_test(failing: str, code: int, tmp_path: Path) 
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == code, done.stderr
     assert log.read_text().splitlines() == [
-        "-m pytest -n 2 --dist loadfile --no-loadscope-reorder --ignore=tests/browser",
+        "-m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart=0 --ignore=tests/browser",
         "-m pytest tests/browser",
     ]

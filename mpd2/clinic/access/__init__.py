@@ -1,0 +1,1 @@
+"""Identity and roles: who acts, what they may do, and the one function that asks."""

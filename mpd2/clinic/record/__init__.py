@@ -1,0 +1,1 @@
+"""The record of what was done: append-only, chained and signed."""

@@ -1,0 +1,62 @@
+"""The settings of an installation: one TOML file, named by the environment; what it does not say is denied or off."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+
+from mpd2.clinic.access.actions import Role
+from mpd2.core.errors import UserError, invalid_entries
+from mpd2.core.manifest import Record
+
+SETTINGS = "MPD2_SETTINGS"
+"""The environment variable that names the file; without it there is no login and no record."""
+
+
+class Login(Record):
+    """How a provider's claims become a role. Somebody with none of the values has no role, and gets in nowhere."""
+
+    claim: str = Field("groups", min_length=1)  # dots lead into nested claims: realm_access.roles
+    roles: dict[str, Role] = Field(min_length=1)  # value of the claim: role
+    idle_minutes: int = Field(30, ge=1, le=24 * 60)  # without a click
+    absolute_minutes: int = Field(600, ge=1, le=24 * 60)  # after signing in
+
+
+class RecordOptions(Record):
+    """Where the record is kept, and how long."""
+
+    storage: str = ""  # an address such as postgresql://user@host/name; empty: a file in `folder`
+    folder: Path | None = None  # of the file, its checkpoints and its keys; None: `record` in the workshop
+    second_place: Path | None = None  # a folder, best on another disk, that gets a copy of every checkpoint
+    checkpoint_every: int = Field(100, ge=1)  # entries between two signatures; there is one a day in any case
+    retention_days: int | None = Field(None, ge=1)  # None: kept for ever
+
+
+class Settings(Record):
+    """Everything an installation is told."""
+
+    login: Login | None = None
+    record: RecordOptions | None = None
+
+
+def load_settings() -> Settings:
+    """The settings of this installation, from the file the environment names."""
+    name = os.environ.get(SETTINGS)
+    return read_settings(Path(name)) if name else Settings()
+
+
+def read_settings(path: Path) -> Settings:
+    """The settings in a file; an unknown entry is an error."""
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise UserError(f"{path.name}: the settings cannot be read: {error.strerror}") from error
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{path.name}: the settings are not TOML: {error}") from error
+    try:
+        return Settings.model_validate(given)
+    except ValidationError as error:
+        raise UserError(f"{path.name}: {invalid_entries(error)}") from error

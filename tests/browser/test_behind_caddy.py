@@ -1,4 +1,4 @@
-"""Two server processes behind Caddy, over HTTPS: every page within its policy, and a visit that outlives its process."""
+"""Two processes behind Caddy, over HTTPS: every page within its policy, and a visit that outlives its process."""
 
 from __future__ import annotations
 

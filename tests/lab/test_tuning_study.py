@@ -1,7 +1,6 @@
 """A study: honest trials, the same from the same seed, stopped and continued, shared and taken over."""
 
-from __future__ from functools import partial
-import annotations
+from __future__ import annotations
 
 import os
 import signal
@@ -9,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 

@@ -21,20 +21,26 @@ def may(by: Actor, action: Action, owner: str | None = None) -> bool:
 
 
 def authorise(
-    by: Actor, action: Action, owner: str | None = None, case: str | None = None, reason: str = "", **about: Any
+    by: Actor,
+    action: Action,
+    owner: str | None = None,
+    case: str | None = None,
+    reason: str = "",
+    against: str = "",
+    **about: Any,
 ) -> None:
     """Let an actor go on with an action, which is first written into the record; `NotAllowed` if they may not.
 
     Called by the function that acts, before it does. `case` is the id of the case it is about, `about` what else the
     record should hold: names, hashes, choices; nothing that identifies a person. An attempt that is refused is recorded
-    as well.
+    as well. `against`: what else speaks against it than role and owner, in words.
     """
     record = Installation.here().record
-    granted = may(by, action, owner)
+    granted = may(by, action, owner) and not against
     if record is not None:
         record.append(by, action, granted=granted, case=case, reason=reason, about=about)
     if not granted:
-        raise NotAllowed(refusal(by, action, owner))
+        raise NotAllowed(refusal(by, action, owner) if not may(by, action, owner) else f"{action}: {against}")
 
 
 def refusal(by: Actor, action: Action, owner: str | None = None) -> str:

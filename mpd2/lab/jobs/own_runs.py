@@ -21,6 +21,7 @@ from mpd2.core.policy import Policy
 from mpd2.core.runs import CONFIG, Run, RunDescription, annotate, read_description
 from mpd2.core.text import plain_words
 from mpd2.evaluation.reports import publish_run
+from mpd2.lab.activation import refuse_if_active
 from mpd2.lab.jobs.folder import LONGEST, Workshop
 from mpd2.lab.jobs.grid import one_cell
 from mpd2.lab.owners import owner_of_run
@@ -99,6 +100,7 @@ def delete(name: str, place: Workshop, *, by: Actor) -> None:
     folder = place.runs / name
     if not (folder / CONFIG).exists():
         raise UserError(f"{name}: there is no such run")
+    refuse_if_active(name, place)
     away = folder.with_name(f".{name}.deleted")
     shutil.rmtree(away, ignore_errors=True)
     try:

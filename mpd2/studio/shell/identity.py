@@ -24,6 +24,7 @@ from mpd2.clinic.access.sign_ins import SignIns
 from mpd2.clinic.settings import SETTINGS, Login, read_settings
 from mpd2.core.errors import UserError
 from mpd2.core.text import listed, verbatim
+from mpd2.studio.serving import auth_section, client_id
 
 Made = TypeVar("Made")
 VISIT, IN = "visit", "signed_in"  # keys of the session: which visit this is; the sign-in that was recorded
@@ -185,8 +186,5 @@ def _read_login(path: Path, changed: int) -> Login | None:
 
 
 def _audience(claims: Mapping[str, Any]) -> str:
-    """Our own name at the provider somebody came through, from the secrets; empty if it is not there."""
-    auth = st.secrets.get("auth", {})
-    provider = auth.get(claims.get("provider", ""), {})
-    named = provider.get("client_id") if isinstance(provider, Mapping) else None
-    return str(named or auth.get("client_id", ""))
+    """Our own name at the provider somebody came through."""
+    return client_id(auth_section(), str(claims.get("provider", "")))

@@ -19,7 +19,7 @@ app: $(VENV)/app.stamp  ## Install what is needed, start the dashboard and print
 test: lint system  ## Lint, check types and run every test, those in a browser last
 	@failed=0; export OMP_NUM_THREADS=1; \
 	$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart=0 --ignore=tests/browser || failed=1; \
-	$(PY) -m pytest tests/browser || failed=1; \
+	$(PY) -m pytest -n 2 --dist loadfile --max-worker-restart=0 tests/browser || failed=1; \
 	exit $$failed
 
 fuzz: $(VENV)/test.stamp  ## Try the properties on new random examples, ROUNDS=20 times as many as the tests do

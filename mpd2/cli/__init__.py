@@ -26,6 +26,7 @@ COMMANDS = (
     "tune",
     "sweep",
     "workspace",
+    "clinic",
     "imaging",
     "build",
     "simulate",

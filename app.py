@@ -12,13 +12,9 @@ import mpd2
 from mpd2.core.files import INSTALLED
 from mpd2.lab.jobs.folder import PLACE, Workshop
 from mpd2.lab.jobs.maintenance import tended
-<<<<<<< HEAD
-from mpd2.studio import warm
+from mpd2.studio import serving, warm
 from mpd2.studio.server.headers import SecurityHeaders
 from mpd2.studio.server.numbers import show_numbers
-=======
-from mpd2.studio import serving, warm
->>>>>>> main
 
 if INSTALLED:  # what people make does not belong among the libraries; workers, who live elsewhere, are told as well
     os.environ[PLACE] = str(Path(os.environ.get(PLACE, "")).absolute())

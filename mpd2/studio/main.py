@@ -3,13 +3,18 @@
 import streamlit as st
 
 from mpd2.core.files import ROOT
+<<<<<<< HEAD
 from mpd2.studio.server.numbers import timed_rerun
 from mpd2.studio.shell import frame
+=======
+from mpd2.studio.shell import frame, identity
+>>>>>>> main
 from mpd2.studio.shell.registry import DEFAULT, PAGES, SECTIONS, entry
 
 ASSETS = ROOT / "assets"
 st.set_page_config(page_title="MPD² Studio", page_icon=ASSETS / "icon.svg", layout="wide")
 st.logo(ASSETS / "logo.svg", size="large", icon_image=ASSETS / "icon.svg")
+identity.admit()  # nobody who is not let in gets further
 
 
 def to_default() -> None:
@@ -27,6 +32,7 @@ pages = {
             url_path="home" if page.key == DEFAULT else page.key,
             default=page.key == DEFAULT,
             help=page.question,
+            visibility="visible" if identity.is_allowed(page.needs) else "hidden",  # opened by address, it refuses
         )
         for page in PAGES
         if page.section == section and page.path.exists()

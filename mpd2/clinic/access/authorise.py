@@ -41,6 +41,7 @@ def refusal(by: Actor, action: Action, owner: str | None = None) -> str:
     """Why somebody may not do something, in words."""
     roles = RULES.get(action, frozenset())
     if by.role in roles:
-        return f"{action}: this belongs to {owner}; only they or an admin may do it"
+        whose = f"this belongs to {owner}; only they or" if owner else "this was made before there were owners; only"
+        return f"{action}: {whose} an admin may do it"
     able = " or ".join(sorted(roles)) or "nobody"
     return f"{action}: you are signed in as {by.role}; this takes the role of {able}"

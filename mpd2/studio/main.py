@@ -3,7 +3,12 @@
 import streamlit as st
 
 from mpd2.core.files import ROOT
+<<<<<<< HEAD
+from mpd2.studio.server.numbers import timed_rerun
+from mpd2.studio.shell import frame
+=======
 from mpd2.studio.shell import frame, identity
+>>>>>>> main
 from mpd2.studio.shell.registry import DEFAULT, PAGES, SECTIONS, entry
 
 ASSETS = ROOT / "assets"
@@ -36,6 +41,7 @@ pages = {
 }
 pages[entry(DEFAULT).section].append(st.Page(to_default, url_path=DEFAULT, visibility="hidden"))
 chosen = st.navigation({section: entries for section, entries in pages.items() if entries})
-if chosen.url_path != DEFAULT:  # a page drawn already could not hand its link on
-    frame.draw()
-chosen.run()
+with timed_rerun():
+    if chosen.url_path != DEFAULT:  # a page drawn already could not hand its link on
+        frame.draw()
+    chosen.run()

@@ -29,6 +29,7 @@ COMMANDS = (
     "imaging",
     "build",
     "simulate",
+    "audit",
     "bench",
 )
 EXIT_CODES = "exit codes: 0 done, 1 something to put right (the message says what), 2 wrong usage, 130 interrupted"

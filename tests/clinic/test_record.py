@@ -113,13 +113,14 @@ def test_a_reason_that_is_too_long_is_refused_and_nothing_is_written(options, fo
 
 
 def test_checkpoints_are_signed_at_the_first_entry_every_few_and_the_first_of_a_day(tmp_path):
-    day = 1
+    today = [1]
 
     def clock() -> str:
-        return written_time(datetime(2026, 3, day, 12, tzinfo=UTC))
+        return written_time(datetime(2026, 3, today[0], 12, tzinfo=UTC))
 
     record = RecordLog(RecordOptions(checkpoint_every=4), tmp_path, clock)
     for day in (1, 1, 1, 1, 1, 2, 2, 2, 2):
+        today[0] = day
         act(record)
     [place] = record.checkpoints.places()
     record.close()

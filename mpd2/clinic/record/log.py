@@ -45,6 +45,7 @@ class RecordLog:
         self.options, self.folder = options, folder
         self._clock = clock
         self._opening = Lock()
+        _make_folder(folder)
         self.keys = self._open_keys()
         self.checkpoints = Checkpoints(folder, options.second_place, self.keys, clock)
         self.storage = Storage(options.storage, folder)
@@ -181,3 +182,11 @@ class RecordLog:
                 if self.storage.is_replaced():
                     self.storage.close()
                     self._open()
+
+
+def _make_folder(folder: Path) -> None:
+    """A folder that only its owner reads."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except OSError as error:
+        raise UserError(f"record: its folder cannot be made: {error.strerror}; nothing was done") from error

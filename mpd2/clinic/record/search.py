@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from sqlalchemy import Connection, Row, select
 
-from mpd2.clinic.record.entry import Entry, canonical
+from mpd2.clinic.record.entry import Entry, canonical, written_time
 from mpd2.clinic.record.schema import ENTRIES
 from mpd2.clinic.record.signed import Damaged
 from mpd2.core.errors import UserError
@@ -23,9 +24,24 @@ class Search:
     case: str = ""  # id of a case, or its pseudonym
     person: str = ""  # id of an actor
     action: str = ""
-    since: str = ""  # times as they are written, or the beginning of one: 2026-03-01
+    since: str = ""  # a time as it is written
     until: str = ""  # not included
     refused: bool = False  # only what was not granted
+
+
+def checked_time(text: str) -> str:
+    """A time to search by as it is written; one without an hour is midnight, one without a zone is UTC.
+
+    >>> checked_time("2026-03-01"), checked_time("2026-03-01T09:30+01:00"), checked_time("")
+    ('2026-03-01T00:00:00.000000Z', '2026-03-01T08:30:00.000000Z', '')
+    """
+    if not text:
+        return ""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise UserError(f"time: found {text!r}, expected one such as 2026-03-01 or 2026-03-01T09:30") from None
+    return written_time(moment if moment.tzinfo else moment.replace(tzinfo=UTC))
 
 
 def find(connection: Connection, search: Search, case: str, before: int | None, limit: int) -> list[Entry]:

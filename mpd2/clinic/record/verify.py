@@ -181,8 +181,8 @@ def _after_a_restore(held: dict[int, Signed], restored: Signed, verdict: Verdict
     number, lost = restored.says["number"], max(held, default=0)
     if lost > number:
         note = (
-            f"A backup was restored at {restored.says['time']} whose last entry was {number}: what had been written up to "
-            f"entry {lost} by then is lost."
+            f"A backup was restored at {restored.says['time']} whose last entry was {number}: what had been written by "
+            f"then, up to entry {lost} or more, is lost."
         )
         if note not in verdict.notes:
             verdict.notes.append(note)

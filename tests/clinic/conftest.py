@@ -20,17 +20,21 @@ def database() -> Iterator[str]:
         yield address
 
 
+@pytest.fixture
+def empty_database(database: str) -> str:
+    """The same, with nothing in it."""
+    engine = create_engine(database, isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.execute(text("DROP SCHEMA public CASCADE"))
+        connection.execute(text("CREATE SCHEMA public"))
+    engine.dispose()
+    return database
+
+
 @pytest.fixture(params=["sqlite", "postgresql"])
 def options(request: pytest.FixtureRequest) -> Options:
     """Settings of an empty record in each kind of storage."""
-    address = ""
-    if request.param == "postgresql":
-        address = request.getfixturevalue("database")
-        engine = create_engine(address, isolation_level="AUTOCOMMIT")
-        with engine.connect() as connection:
-            connection.execute(text("DROP SCHEMA public CASCADE"))
-            connection.execute(text("CREATE SCHEMA public"))
-        engine.dispose()
+    address = request.getfixturevalue("empty_database") if request.param == "postgresql" else ""
 
     def made(**settings: object) -> RecordOptions:
         return RecordOptions(storage=address, **settings)

@@ -6,6 +6,7 @@ leaves a whole chain. A checkpoint says what the chain was.
 
 from __future__ import annotations
 
+import fcntl
 import logging
 import os
 from collections.abc import Callable
@@ -99,13 +100,16 @@ class Checkpoints:
 
 
 def append_line(path: Path, line: str) -> None:
-    """Add a line to a file, whole and on disk when this returns; a line torn by a loss of power is ended first."""
+    """Add a line to a file, on disk when this returns; the rest of one that a loss of power tore is cut off first."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o644)
     try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
         size = os.fstat(descriptor).st_size
-        torn = size > 0 and os.pread(descriptor, 1, size - 1) != b"\n"
-        os.write(descriptor, (b"\n" if torn else b"") + line.encode() + b"\n")
+        end = os.pread(descriptor, END, max(0, size - END))
+        if end and not end.endswith(b"\n"):
+            os.ftruncate(descriptor, size - len(end) + end.rfind(b"\n") + 1)
+        os.write(descriptor, line.encode() + b"\n")
         os.fsync(descriptor)
     finally:
         os.close(descriptor)

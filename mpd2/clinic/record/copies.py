@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from itertools import chain
 from pathlib import Path
@@ -44,11 +44,11 @@ def stored(options: RecordOptions, folder: Path, against: Path | None = None) ->
     try:
         if not has_tables(storage):
             raise UserError("record: there is no record yet, or it was removed")
-        with storage.reading() as connection:
+        with storage.reading() as connection, closing(all_rows(connection)) as rows:
             yield Copy(
                 _identity(connection),
                 public,
-                _checked(all_rows(connection)),
+                _checked(rows),
                 tombstone_lines(connection),
                 places,
                 _flaws(storage, connection),
@@ -85,9 +85,10 @@ def write_export(record: RecordLog, out: TextIO) -> int:
     with record.storage.reading() as connection:
         for line in (*tombstone_lines(connection), *(each.line for place in places for each in place.lines)):
             out.write(line + "\n")
-        for row in all_rows(connection):
-            out.write(entry_line(_sound(row)) + "\n")
-            count += 1
+        with closing(all_rows(connection)) as rows:
+            for row in rows:
+                out.write(entry_line(_sound(row)) + "\n")
+                count += 1
     return count
 
 

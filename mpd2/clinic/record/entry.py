@@ -86,6 +86,18 @@ def read_time(text: str) -> datetime:
     return datetime.fromisoformat(text)
 
 
+def is_time(text: str) -> bool:
+    """Whether a text is a time as it is written here.
+
+    >>> is_time("2026-03-01T09:30:00.000000Z"), is_time("2026-03-01T09:68:00.000000Z"), is_time("2026-03-01")
+    (True, False, False)
+    """
+    try:
+        return written_time(datetime.fromisoformat(text)) == text
+    except (ValueError, OverflowError):
+        return False
+
+
 def kept_text(value: str, longest: int, name: str) -> str:
     """A text as every database can keep it; one that is too long is an error."""
     if len(value) > longest:

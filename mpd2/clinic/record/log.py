@@ -19,6 +19,7 @@ from mpd2.clinic.record.entry import (
     LONGEST_REASON,
     Entry,
     digest,
+    is_time,
     kept_about,
     kept_text,
     now,
@@ -136,6 +137,8 @@ class RecordLog:
         """Number, time and hash that the next entry follows; a record that lost entries is not written on."""
         row = last_row(connection)
         number, time, hash_ = (0, "", self.id) if row is None else (int(row.number), str(row.time), str(row.hash))
+        if time and not is_time(time):
+            raise UserError(f"record: its last entry, {number}, was changed; nothing was done. {TO_VERIFY}")
         signed = self.checkpoints.last()
         if signed is not None and signed.says["number"] > number:
             raise UserError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from threading import Lock
@@ -121,10 +121,11 @@ def last_row(connection: Connection) -> Row[Any] | None:
     return connection.execute(select(ENTRIES).order_by(ENTRIES.c.number.desc()).limit(1)).first()
 
 
-def all_rows(connection: Connection) -> Iterator[Row[Any]]:
+def all_rows(connection: Connection) -> Generator[Row[Any], None, None]:
     """Every entry in order, a batch in memory at a time."""
-    found = connection.execution_options(yield_per=BATCH).execute(select(ENTRIES).order_by(ENTRIES.c.number))
-    yield from found
+    query = select(ENTRIES).order_by(ENTRIES.c.number)
+    with connection.execution_options(yield_per=BATCH).execute(query) as found:
+        yield from found
 
 
 def tombstone_lines(connection: Connection) -> list[str]:

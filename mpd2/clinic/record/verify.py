@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from mpd2.clinic.record.checkpoints import RESTORED, Place
-from mpd2.clinic.record.entry import Entry, digest, now, read_time
+from mpd2.clinic.record.entry import Entry, digest, is_time, now, read_time
 from mpd2.clinic.record.keys import PublicKey
 from mpd2.clinic.record.log import CLOCK_BACK, TOLERANCE
 from mpd2.clinic.record.signed import Damaged, Signed
@@ -230,6 +230,8 @@ def _judge(row: Entry | Damaged, before: _Before, marks: dict[int, Signed]) -> P
         return Problem("order", number, words)
     if number in marks and marks[number].says["hash"] != row.hash:
         return _not_the_signed_one(number, marks[number])
+    if not is_time(row.time):
+        return Problem("clock", number, f"Entry {number} was changed: its time is none that is written here.")
     if row.time < before.time and CLOCK_BACK not in row.about:
         words = f"Entry {number} is of {row.time}, before entry {before.number} of {before.time}, and does not say why."
         return Problem("clock", number, words)

@@ -3,12 +3,8 @@
 import streamlit as st
 
 from mpd2.core.files import ROOT
-<<<<<<< HEAD
 from mpd2.studio.server.numbers import timed_rerun
-from mpd2.studio.shell import frame
-=======
 from mpd2.studio.shell import frame, identity
->>>>>>> main
 from mpd2.studio.shell.registry import DEFAULT, PAGES, SECTIONS, entry
 
 ASSETS = ROOT / "assets"

@@ -19,7 +19,7 @@ from mpd2.clinic.record.log import KEYS, RecordLog
 from mpd2.clinic.record.schema import IDENTITY
 from mpd2.clinic.record.search import entry_of
 from mpd2.clinic.record.signed import Damaged
-from mpd2.clinic.record.storage import Storage, all_rows, has_tables, tombstone_lines
+from mpd2.clinic.record.storage import Storage, all_rows, has_tables, in_words, tombstone_lines
 from mpd2.clinic.record.verify import Copy
 from mpd2.clinic.settings import RecordOptions
 from mpd2.core.errors import UserError
@@ -69,11 +69,12 @@ def _identity(connection: Connection) -> str:
 
 
 def _checked(rows: Iterable[Row[Any]]) -> Iterator[Entry | Damaged]:
-    for row in rows:
-        try:
-            yield entry_of(row)
-        except Damaged as error:
-            yield error
+    with in_words("read"):
+        for row in rows:
+            try:
+                yield entry_of(row)
+            except Damaged as error:
+                yield error
 
 
 def write_export(record: RecordLog, out: TextIO) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import asdict
 from pathlib import Path
@@ -17,11 +18,15 @@ from mpd2.clinic.record.search import PAGE, Search
 from mpd2.clinic.record.verify import Verdict, verify
 from mpd2.core.errors import UserError
 
+PSEUDONYM = re.compile("[0-9a-f]{64}")
+
 
 def found(search: Search, before: int | None = None, limit: int = PAGE, *, by: Actor) -> list[Entry]:
     """The newest entries that fit a search, or those before a number."""
-    narrowed = {key: value for key, value in asdict(search).items() if value and key != "case"}
-    authorise(by, Action.SEE_RECORD, case=search.case or None, **narrowed)
+    narrowed = {key: value for key, value in asdict(search).items() if value}
+    if not PSEUDONYM.fullmatch(search.case):  # an id, which the record holds by its pseudonym alone
+        narrowed.pop("case", None)
+    authorise(by, Action.SEE_RECORD, case=None if "case" in narrowed else search.case or None, search=narrowed)
     return open_record().search(search, before, limit)
 
 

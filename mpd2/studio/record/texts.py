@@ -18,8 +18,8 @@ NOTHING = "No entry fits this search."
 ALT = "Entries of the record, the newest first: number, time, who, role, action, whether refused, case and details."
 VERIFY = "Walks the whole record: every entry against the one before, and against every checkpoint."
 CHECKPOINT = (
-    "A signature over the newest entry. Whoever cuts off or rewrites entries after the last one leaves no trace; before "
-    "it, every change shows."
+    "A signature over the newest entry. Before the last checkpoint every change shows; entries after it can be cut off "
+    "or rewritten without a trace."
 )
 HISTORY = "What was recorded about this case, the newest first. Times are UTC."
 NO_HISTORY = "Nothing was recorded about this case before."

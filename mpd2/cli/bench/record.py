@@ -63,7 +63,7 @@ def _appends(record: RecordLog, number: int) -> dict[str, float]:
     """Seconds of single appends, each on disk before the next."""
     by, times = Actor("ada", "Ada", Role.CLINICIAN, "v1"), np.empty(number)
     for at in range(number):
-        about = {"workspace": "glaucoma", "choice": "ai", "score": at / number}
+        about = {"workspace": "clinic", "choice": "ai", "score": at / number}
         started = perf_counter()
         record.append(by, Action.ROUTE_CASE, granted=True, case=f"case-{at % CASES}", reason="", about=about)
         times[at] = perf_counter() - started
@@ -106,7 +106,7 @@ def _entry(at: int, last: tuple[int, str], when: datetime, case: str) -> Entry:
         True,
         case,
         "",
-        {"workspace": "glaucoma", "choice": "ai", "score": at % 1000 / 1000},
+        {"workspace": "clinic", "choice": "ai", "score": at % 1000 / 1000},
         last[1],
     )
     return replace(entry, hash=digest(entry.text()))

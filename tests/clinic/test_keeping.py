@@ -228,7 +228,7 @@ def test_a_damaged_backup_is_refused_and_nothing_is_changed(tmp_path, damage):
     else:
         with zipfile.ZipFile(path, "w") as archive:
             archive.writestr("../evil", "x")
-    with pytest.raises(UserError, match="b.zip: "):
+    with pytest.raises(UserError, match=r"b\.zip: "):
         restore(settings, folder, path, ADMIN, replace=True)
     assert not list(folder.glob("before-*"))
     assert checked(settings, folder).whole

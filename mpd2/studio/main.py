@@ -3,6 +3,7 @@
 import streamlit as st
 
 from mpd2.core.files import ROOT
+from mpd2.studio.server.numbers import timed_rerun
 from mpd2.studio.shell import frame, identity
 from mpd2.studio.shell.registry import DEFAULT, PAGES, SECTIONS, entry
 
@@ -41,6 +42,7 @@ chosen = st.navigation(
 )
 if stopped:  # nobody who is not let in gets further
     identity.stop(stopped)
-if chosen.url_path != DEFAULT:  # a page drawn already could not hand its link on
-    frame.draw()
-chosen.run()
+with timed_rerun():
+    if chosen.url_path != DEFAULT:  # a page drawn already could not hand its link on
+        frame.draw()
+    chosen.run()

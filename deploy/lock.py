@@ -1,0 +1,95 @@
+"""Write the lock files: every requirement at every level, at one version, with the hashes of all its files.
+
+    python deploy/lock.py [FOLDER]
+
+Each file of requirements for a server has its lock, for machines without a graphics card; what the default build of
+torch needs besides is in `requirements-cuda.lock`. The CPU build of torch is not in every index, and its files have
+other hashes than those of the default build: those found in FOLDER are added, else the ones in the last lock are kept.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PYTHON = "3.11"  # the oldest that is supported; newer ones are covered by the same file
+LOCKED = ("requirements", "requirements-cluster", "requirements-imaging")
+CUDA = "requirements-cuda.lock"
+FOR_CUDA = re.compile(r"(nvidia|cuda|triton)\b")
+TITLE = "# Made by `make lock`, and checked by `pip install --require-hashes`; docs/deploy.md says how it is used.\n"
+HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
+
+
+def main(folder: Path | None) -> None:
+    """Write all of them."""
+    kept = cpu_hashes(folder) if folder else kept_hashes(ROOT / "requirements.lock")
+    if not kept:
+        sys.exit("found no CPU build of torch: name the folder that its wheels are in")
+    entries = {name: split_entries(compiled(ROOT / f"{name}.txt")) for name in LOCKED}
+    for name, needed in entries.items():
+        write(f"{name}.lock", [with_cpu_build(entry, kept) for entry in needed if not FOR_CUDA.match(entry)])
+    write(CUDA, [entry for entry in entries[LOCKED[0]] if FOR_CUDA.match(entry)])
+
+
+def write(lock: str, entries: list[str]) -> None:
+    """One lock file."""
+    (ROOT / lock).write_text(TITLE + "".join(entries), encoding="utf-8")
+
+
+def compiled(needs: Path) -> str:
+    """What uv makes of a file of requirements, for every platform."""
+    options = [
+        "--universal",
+        "--python-version",
+        PYTHON,
+        "--generate-hashes",
+        "--no-header",
+        "--no-annotate",
+        "--quiet",
+    ]
+    line = [sys.executable, "-m", "uv", "pip", "compile", *options, "--no-strip-extras", str(needs)]
+    return subprocess.run(line, check=True, capture_output=True, text=True, cwd=ROOT).stdout
+
+
+def split_entries(text: str) -> list[str]:
+    """A requirement each, with its hashes."""
+    return re.findall(r"^\S.*(?:\n[ \t].*)*\n", text, re.MULTILINE)
+
+
+def with_cpu_build(entry: str, hashes: list[str]) -> str:
+    """The entry; that of torch with the hashes of its CPU build as well."""
+    if not entry.startswith("torch=="):
+        return entry
+    every = sorted({*HASH.findall(entry), *hashes})
+    first = entry.splitlines()[0].removesuffix(" \\")
+    return " \\\n    ".join([first, *every]) + "\n"
+
+
+def cpu_hashes(folder: Path) -> list[str]:
+    """Those of the CPU builds in a folder that are of the version we need."""
+    version = wanted_version((ROOT / "requirements.txt").read_text(encoding="utf-8"))
+    wheels = sorted(folder.glob(f"torch-{version}+cpu-*.whl"))
+    return [f"--hash=sha256:{hashlib.sha256(wheel.read_bytes()).hexdigest()}" for wheel in wheels]
+
+
+def kept_hashes(lock: Path) -> list[str]:
+    """Those of torch in the last lock, if it is of the version we need."""
+    version = wanted_version((ROOT / "requirements.txt").read_text(encoding="utf-8"))
+    entries = split_entries(lock.read_text(encoding="utf-8")) if lock.exists() else []
+    return [found for entry in entries if entry.startswith(f"torch=={version} ") for found in HASH.findall(entry)]
+
+
+def wanted_version(requirements: str) -> str:
+    """The version of torch."""
+    found = re.search(r"^torch==(\S+)", requirements, re.MULTILINE)
+    if not found:
+        sys.exit("requirements.txt: found no version of torch")
+    return found[1]
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]) if len(sys.argv) > 1 else None)

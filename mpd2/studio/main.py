@@ -10,7 +10,7 @@ from mpd2.studio.shell.registry import DEFAULT, PAGES, SECTIONS, entry
 ASSETS = ROOT / "assets"
 st.set_page_config(page_title="MPD² Studio", page_icon=ASSETS / "icon.svg", layout="wide")
 st.logo(ASSETS / "logo.svg", size="large", icon_image=ASSETS / "icon.svg")
-identity.admit()  # nobody who is not let in gets further
+stopped = identity.reason_to_stop()
 
 
 def to_default() -> None:
@@ -28,7 +28,8 @@ pages = {
             url_path="home" if page.key == DEFAULT else page.key,
             default=page.key == DEFAULT,
             help=page.question,
-            visibility="visible" if identity.is_allowed(page.needs) else "hidden",  # opened by address, it refuses
+            # opened by address, it refuses
+            visibility="visible" if not stopped and identity.is_allowed(page.needs) else "hidden",
         )
         for page in PAGES
         if page.section == section and page.path.exists()
@@ -36,7 +37,11 @@ pages = {
     for section in SECTIONS
 }
 pages[entry(DEFAULT).section].append(st.Page(to_default, url_path=DEFAULT, visibility="hidden"))
-chosen = st.navigation({section: entries for section, entries in pages.items() if entries})
+chosen = st.navigation(
+    {section: entries for section, entries in pages.items() if entries}, position="hidden" if stopped else "sidebar"
+)
+if stopped:  # nobody who is not let in gets further
+    identity.stop(stopped)
 with timed_rerun():
     if chosen.url_path != DEFAULT:  # a page drawn already could not hand its link on
         frame.draw()

@@ -17,6 +17,7 @@ OPEN = "MPD2_OPEN_WITHOUT_LOGIN"
 WORDS = "everybody who reaches this port may change everything"
 """What the variable must say, word for word, before a server without login listens beyond this machine."""
 NEEDED = ("redirect_uri", "cookie_secret")  # of the section [auth] of the secrets
+DEFAULT = "default"  # Streamlit's name for a provider without one
 SHORTEST_SECRET = 32  # characters of the cookie's secret: whoever guesses it is whom they like
 
 
@@ -60,7 +61,13 @@ def auth_section() -> Mapping[str, Any]:
     return found if isinstance(found, Mapping) else {}
 
 
-def client_id(auth: Mapping[str, Any], provider: str = "default") -> str:
+def providers(auth: Mapping[str, Any]) -> list[str]:
+    """The providers people can sign in with, by name; the one without a name is the default."""
+    named = [name for name, part in auth.items() if isinstance(part, Mapping) and part.get("client_id")]
+    return [*([DEFAULT] if auth.get("client_id") else []), *named]
+
+
+def client_id(auth: Mapping[str, Any], provider: str = DEFAULT) -> str:
     """Our own name at a provider; empty if the secrets do not say it."""
     named = auth.get(provider, {})
     own = named.get("client_id") if isinstance(named, Mapping) else None
@@ -69,8 +76,7 @@ def client_id(auth: Mapping[str, Any], provider: str = "default") -> str:
 
 def _check_login(auth: Mapping[str, Any]) -> None:
     missing = [name for name in NEEDED if not auth.get(name)]
-    providers = [name for name, part in auth.items() if isinstance(part, Mapping) and part.get("client_id")]
-    missing += [] if auth.get("client_id") or providers else ["client_id"]
+    missing += [] if providers(auth) else ["client_id"]
     if missing:
         raise UserError(f"the settings ask for a login, but the secrets, [auth], do not say {', '.join(missing)}")
     if len(str(auth["cookie_secret"])) < SHORTEST_SECRET:

@@ -133,8 +133,9 @@ def test_a_job_goes_on_when_the_server_that_started_it_is_gone(place, order, tmp
     (tmp_path / "order.json").write_text(order(LONG).model_dump_json())
     server = (
         "import os, sys; from mpd2.lab.jobs import queue; from mpd2.lab.jobs.folder import Order, Workshop;"
+        "from mpd2.clinic.access.actor import LOCAL;"
         "order = Order.model_validate_json(open(sys.argv[1]).read());"
-        "queue.submit(order, Workshop.here()); os.kill(os.getpid(), 9)"
+        "queue.submit(order, Workshop.here(), by=LOCAL); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", server, str(tmp_path / "order.json")], cwd=ROOT, check=False)
     (job,) = all_jobs(place)

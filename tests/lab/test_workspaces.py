@@ -217,7 +217,7 @@ def test_a_copy_has_the_same_cases_under_other_ids_and_nothing_made_from_them(
     workspace = small_workspace(place)
     made = copying.copy("nights", "given-away", ids, place, by=LOCAL)
     before, after = workspace.cohort(), made.workspace.cohort()
-    assert names(made.workspace.folder) == ["manifest.toml", "nights.csv"]
+    assert names(made.workspace.folder) == ["manifest.toml", "nights.csv", "owner.json"]
     assert made.dropped == ("recorded", "note")
     assert made.workspace.manifest() == workspace.manifest().but(
         row=workspace.manifest().row.model_dump() | {"date": ""}

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
 from time import time
@@ -24,7 +25,7 @@ from mpd2.clinic.access.sign_ins import SignIns
 from mpd2.clinic.settings import SETTINGS, Login, read_settings
 from mpd2.core.errors import UserError
 from mpd2.core.text import listed, verbatim
-from mpd2.studio.serving import auth_section, client_id
+from mpd2.studio.serving import DEFAULT, auth_section, client_id, providers
 
 Made = TypeVar("Made")
 VISIT, IN = "visit", "signed_in"  # keys of the session: which visit this is; the sign-in that was recorded
@@ -39,17 +40,32 @@ def actor() -> Actor:
     return _admitted(_whoever())
 
 
-def admit() -> None:
-    """Let whoever may see pages go on; everybody else gets the reason and no page, and the run ends here."""
+def reason_to_stop() -> SignedOut | NoRole | None:
+    """Why whoever looks gets no page; none for those who are let in, whose click is remembered."""
     try:
         found = _whoever()
-        if isinstance(found, Actor):
-            _note_click(found)
-            return
+        if not isinstance(found, Actor):
+            return found
+        _note_click(found)
     except UserError as error:  # the settings or the record cannot be read: nobody gets in
-        _stop(SignedOut(str(error)), can_sign_in=False)
-    else:
-        _stop(found, can_sign_in=True)
+        return SignedOut(str(error))
+    return None
+
+
+def stop(why: SignedOut | NoRole) -> None:
+    """The only page of those who are not let in; the run ends with it."""
+    signed_out = isinstance(why, SignedOut)
+    st.title("Sign in" if signed_out else "No role", anchor=False)
+    st.markdown("MPD² Studio shows its pages to people with a role in this installation.")
+    st.warning(verbatim(f"{why.reason[:1].upper()}{why.reason[1:]}."), icon=":material/lock:")
+    for provider in providers(auth_section()) if signed_out else ():
+        label = "Sign in" if provider == DEFAULT else f"Sign in with {provider}"
+        if st.button(label, type="primary", icon=":material/login:", key=f"sign_in:{provider}"):
+            st.login(None if provider == DEFAULT else provider)
+    if not signed_out and st.button("Sign out", icon=":material/logout:", key="sign_out"):
+        _end()
+        st.logout()
+    st.stop()
 
 
 def sidebar() -> None:
@@ -58,11 +74,12 @@ def sidebar() -> None:
     if login is None:
         st.caption(f":material/computer: {SINGLE}")
         return
-    who, roles = actor(), roles_of(st.user.to_dict(), login)
+    who, roles = _looking(), roles_of(st.user.to_dict(), login)
     chosen = f" (the strongest of {listed(sorted(roles))})" if len(roles) > 1 else ""
     st.caption(f":material/person: {verbatim(who.name)}, {who.role}{chosen}")
     if st.button("Sign out", icon=":material/logout:", key="sign_out", width="stretch"):
-        authorise(who, Action.SIGN_OUT)
+        with suppress(UserError):  # a record that cannot be written keeps nobody in
+            authorise(who, Action.SIGN_OUT)
         _end()
         st.logout()
     st.fragment(_watch, run_every=LOOK, key="watch")()
@@ -70,7 +87,7 @@ def sidebar() -> None:
 
 def is_allowed(action: Action, owner: str | None = None) -> bool:
     """Whether whoever looks may do something."""
-    return may(actor(), action, owner)
+    return may(_looking(), action, owner)
 
 
 def permitted(action: Action, owner: str | None = None, *, otherwise: str | None = None) -> dict[str, Any]:
@@ -78,14 +95,14 @@ def permitted(action: Action, owner: str | None = None, *, otherwise: str | None
 
     `otherwise`: the help of everybody else.
     """
-    by = actor()
+    by = _looking()
     allowed = may(by, action, owner)
     return {"disabled": not allowed, "help": otherwise if allowed else verbatim(refusal(by, action, owner))}
 
 
 def refuse_page(action: Action) -> None:
     """End the run with the reason if whoever looks may not see a page."""
-    by = actor()
+    by = _looking()
     if not may(by, action):
         st.error(verbatim(refusal(by, action)), icon=":material/lock:")
         st.stop()
@@ -94,9 +111,14 @@ def refuse_page(action: Action) -> None:
 def once(action: Action, about: str, case: str | None = None) -> None:
     """Ask for something and have it recorded, once a visit for the same thing."""
     key = f"{action}:{about}:{case}"
-    if key not in st.session_state:
+    if key in st.session_state:
+        return
+    try:
         authorise(actor(), action, case=case, about=about)
-        st.session_state[key] = True
+    except UserError as error:
+        st.error(verbatim(str(error)), icon=":material/lock:")
+        st.stop()
+    st.session_state[key] = True
 
 
 def later(make: Callable[[Actor], Made]) -> Callable[[], Made]:
@@ -106,6 +128,14 @@ def later(make: Callable[[Actor], Made]) -> Callable[[], Made]:
         return lambda: make(LOCAL)
     claims, audience, visit = st.user.to_dict(), _audience(st.user.to_dict()), _visit()
     return lambda: make(_admitted(_identified(claims, login, audience, visit)))
+
+
+def _looking() -> Actor:
+    """Who looks; a part of a page that is drawn again by itself ends with the visit, and the page with it."""
+    found = _whoever()
+    if not isinstance(found, Actor):
+        st.rerun()
+    return found
 
 
 def _admitted(found: Actor | SignedOut | NoRole) -> Actor:
@@ -143,20 +173,6 @@ def _watch() -> None:
     """Clear the screen of somebody whose visit is over, though nobody clicks."""
     if not isinstance(_whoever(), Actor):
         st.rerun()
-
-
-def _stop(found: SignedOut | NoRole, *, can_sign_in: bool) -> None:
-    """The only page of those who are not let in."""
-    signed_out = isinstance(found, SignedOut)
-    st.title("Sign in" if signed_out else "No role", anchor=False)
-    st.markdown("MPD² Studio shows its pages to people with a role in this installation.")
-    st.warning(verbatim(f"{found.reason[:1].upper()}{found.reason[1:]}."), icon=":material/lock:")
-    if can_sign_in and signed_out and st.button("Sign in", type="primary", icon=":material/login:", key="sign_in"):
-        st.login()
-    if not signed_out and st.button("Sign out", icon=":material/logout:", key="sign_out"):
-        _end()
-        st.logout()
-    st.stop()
 
 
 def _end() -> None:

@@ -7,7 +7,7 @@ TORCH ?= $(PIP_FIND_LINKS)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help app test fuzz soak lint lock sbom system bench clean
+.PHONY: help app test fuzz lint lock sbom system bench clean
 
 help:  ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,7 +37,7 @@ lint: $(VENV)/test.stamp  ## Lint and check types
 lock: $(VENV)/test.stamp  ## Write the lock files anew; TORCH=FOLDER has the wheels of torch's CPU build
 	$(PY) deploy/lock.py $(TORCH)
 
-sbom: $(VENV)/app.stamp $(VENV)/test.stamp  ## List all parts of the locked server and their licences in build/sbom.json
+sbom: $(VENV)/test.stamp  ## List all parts of the locked server and their licences in build/sbom.json
 	@mkdir -p build
 	$(PY) deploy/sbom.py build/sbom.json
 

@@ -55,7 +55,7 @@ def folders(place: Workshop) -> dict[str, Path]:
 
 
 def back_up(place: Workshop, target: Path) -> Contents:
-    """Write everything into a new file, whole or not at all; it is for its owner's eyes alone."""
+    """Write everything into a new file, whole or not at all; nobody but its owner may read it."""
     if target.exists():
         raise UserError(f"{target}: is there already; choose another name, nothing was overwritten")
     with replacing(target) as draft:

@@ -7,9 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from streamlit.runtime.stats import StatsManager
 
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import LOCAL
+from mpd2.clinic.access.authorise import authorise
+from mpd2.clinic.settings import SETTINGS
 from mpd2.lab.jobs.folder import PLACE
 from mpd2.studio.server import numbers
-from mpd2.studio.server.numbers import JOBS, RERUN_P95, RERUNS, Numbers, timed_rerun
+from mpd2.studio.server.numbers import AGE, ENTRIES, JOBS, RERUN_P95, RERUNS, Numbers, timed_rerun
 
 SECONDS = st.lists(st.floats(0, 100, allow_nan=False), min_size=1, max_size=50)
 
@@ -57,3 +61,23 @@ def test_streamlit_prints_them_with_what_others_add(monkeypatch, tmp_path):
         'mpd2_jobs{state="running"} 0',
     ]
     assert stats[RERUN_P95][0].to_metric_str() == "mpd2_rerun_p95_seconds 0.0"
+
+
+def test_the_record_shows_its_length_and_the_age_of_its_last_checkpoint(monkeypatch, tmp_path):
+    monkeypatch.setattr(numbers, "NUMBERS", Numbers())
+    (tmp_path / "settings.toml").write_text("[record]\n")
+    monkeypatch.setenv(PLACE, str(tmp_path))
+    monkeypatch.setenv(SETTINGS, str(tmp_path / "settings.toml"))
+    numbers.add_record()
+    assert numbers.NUMBERS.gauges[ENTRIES][1]() == 0
+    authorise(LOCAL, Action.SEE_FIGURES)
+    shown = {name: numbers.NUMBERS.get_stats([name])[name][0].value for name in (ENTRIES, AGE)}
+    assert shown[ENTRIES] == 1
+    assert 0 <= shown[AGE] < 60
+
+
+def test_an_installation_without_a_record_shows_none(monkeypatch):
+    monkeypatch.setattr(numbers, "NUMBERS", Numbers())
+    monkeypatch.delenv(SETTINGS, raising=False)
+    numbers.add_record()
+    assert numbers.NUMBERS.gauges == {}

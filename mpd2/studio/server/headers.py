@@ -30,7 +30,7 @@ SOURCES = {
     "script-src": "'self' blob: 'wasm-unsafe-eval'",  # components come as blobs; wasm is a probe of protobuf's
     "style-src": "'self' 'unsafe-inline'",  # Streamlit writes its styles into the page
     "font-src": "'self' data:",  # one of Streamlit's stands in its style sheet
-    "img-src": "'self' data: blob:",  # vector pictures come as data
+    "img-src": "'self' data: blob:",  # drawings come as data
     "connect-src": "'self'",
     "manifest-src": "'self'",
     "base-uri": "'none'",

@@ -11,6 +11,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from itertools import accumulate
 from threading import Lock
 from time import perf_counter
@@ -20,11 +21,14 @@ from streamlit.proto.openmetrics_data_model_pb2 import Metric
 from streamlit.runtime import Runtime
 from streamlit.runtime.stats import HistogramStat, Stat
 
+from mpd2.clinic.installation import kept_record
+from mpd2.clinic.record.entry import read_time
 from mpd2.core.errors import UserError
 from mpd2.lab.jobs.folder import State, Workshop, all_jobs
 
 BOUNDS = (0.05, 0.1, 0.25, 0.5, 1.0, 1.5, 2.5, 5.0, 10.0, math.inf)  # seconds
 RECENT = 1000  # reruns the p95 is of
+ENTRIES, AGE, UNKNOWN = "mpd2_record_entries", "mpd2_record_checkpoint_age_seconds", -1
 RERUNS, RERUN_P95, JOBS = "mpd2_rerun_seconds", "mpd2_rerun_p95_seconds", "mpd2_jobs"
 
 
@@ -137,8 +141,17 @@ def timed_rerun() -> Iterator[None]:
         NUMBERS.reruns.add(perf_counter() - start)
 
 
+def add_record() -> None:
+    """Show how long the record is and how old its last checkpoint, where there is one."""
+    if kept_record() is not None:
+        NUMBERS.add_gauge(ENTRIES, "Entries of the record; -1 while it cannot be read.", _entries)
+        NUMBERS.add_gauge(AGE, "Seconds since the record's last checkpoint; -1 if there is none.", _checkpoint_age)
+
+
 def show_numbers() -> None:
     """Add them to Streamlit's; once, when the server has started."""
+    with suppress(UserError):  # a record that cannot be opened is told to whoever acts
+        add_record()
     Runtime.instance().stats_mgr.register_provider(NUMBERS)
 
 
@@ -146,3 +159,18 @@ def _states(place: Workshop) -> Iterator[State]:
     for job in all_jobs(place):
         with suppress(UserError):  # somebody has just removed it
             yield job.status.state
+
+
+def _entries() -> int:
+    with suppress(UserError):
+        record = kept_record()
+        return record.length() if record is not None else UNKNOWN
+    return UNKNOWN
+
+
+def _checkpoint_age() -> float:
+    with suppress(UserError):
+        record = kept_record()
+        last = record.checkpoints.last() if record is not None else None
+        return (datetime.now(UTC) - read_time(last.says["time"])).total_seconds() if last is not None else UNKNOWN
+    return UNKNOWN

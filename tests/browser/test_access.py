@@ -139,7 +139,10 @@ def test_a_code_that_was_used_gets_nobody_in_again(
     sign_in: SignIn, guarded: str, profile: BrowserContext, browser: Browser, provider: Provider
 ) -> None:
     used: list[str] = []
-    profile.on("request", lambda request: used.append(request.url) if "oauth2callback" in request.url else None)
+    profile.on(
+        "request",
+        lambda request: used.append(request.url) if request.url.startswith(f"{guarded}/oauth2callback") else None,
+    )
     sign_in("viewer")
     profile.clear_cookies()
     other = browser.new_context()
@@ -150,6 +153,7 @@ def test_a_code_that_was_used_gets_nobody_in_again(
     other.close()
     code = used[0].partition("code=")[2].partition("&")[0]
     assert provider.token_for({"code": code, "client_id": CLIENT, "client_secret": SECRET}) is None
+    assert provider.refused[-1] == "no such code, or used before"
 
 
 def test_whoever_signs_out_is_out_in_every_tab_and_their_old_cookie_is_worth_nothing(

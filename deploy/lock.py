@@ -2,9 +2,9 @@
 
     python deploy/lock.py [FOLDER]
 
-Each file of requirements for a server has its lock, for machines without a graphics card; what the default build of
-torch needs besides is in `requirements-cuda.lock`. The CPU build of torch is not in every index, and its files have
-other hashes than those of the default build: those found in FOLDER are added, else the ones in the last lock are kept.
+Each file of requirements for a server has its lock with the CPU build of torch, whose files have other hashes than the
+default build's and are not in every index: those found in FOLDER are named, else the ones in the last lock.
+`requirements-cuda.lock` takes the place of `requirements.lock` where the default build is wanted.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ROOT = Path(__file__).parents[1]
 PYTHON = "3.11"  # the oldest that is supported; newer ones are covered by the same file
 LOCKED = ("requirements", "requirements-cluster", "requirements-imaging")
 CUDA = "requirements-cuda.lock"
-FOR_CUDA = re.compile(r"(nvidia|cuda|triton)\b")
+FOR_CUDA = re.compile(r"(nvidia|cuda|triton)\b")  # what only the default build of torch needs
 TITLE = "# Made by `make lock`, and checked by `pip install --require-hashes`; docs/deploy.md says how it is used.\n"
 HASH = re.compile(r"--hash=sha256:[0-9a-f]{64}")
 
@@ -32,7 +32,7 @@ def main(folder: Path | None) -> None:
     entries = {name: split_entries(compiled(ROOT / f"{name}.txt")) for name in LOCKED}
     for name, needed in entries.items():
         write(f"{name}.lock", [with_cpu_build(entry, kept) for entry in needed if not FOR_CUDA.match(entry)])
-    write(CUDA, [entry for entry in entries[LOCKED[0]] if FOR_CUDA.match(entry)])
+    write(CUDA, entries[LOCKED[0]])
 
 
 def write(lock: str, entries: list[str]) -> None:
@@ -61,12 +61,13 @@ def split_entries(text: str) -> list[str]:
 
 
 def with_cpu_build(entry: str, hashes: list[str]) -> str:
-    """The entry; that of torch with the hashes of its CPU build as well."""
+    """The entry; in place of torch its CPU build.
+
+    The two cannot share an entry: pip takes files whose hash the index tells, and so the default build, before others.
+    """
     if not entry.startswith("torch=="):
         return entry
-    every = sorted({*HASH.findall(entry), *hashes})
-    first = entry.splitlines()[0].removesuffix(" \\")
-    return " \\\n    ".join([first, *every]) + "\n"
+    return " \\\n    ".join([f"{entry.split()[0]}+cpu", *hashes]) + "\n"
 
 
 def cpu_hashes(folder: Path) -> list[str]:
@@ -77,10 +78,10 @@ def cpu_hashes(folder: Path) -> list[str]:
 
 
 def kept_hashes(lock: Path) -> list[str]:
-    """Those of torch in the last lock, if it is of the version we need."""
+    """Those in the last lock, if it is of the version we need."""
     version = wanted_version((ROOT / "requirements.txt").read_text(encoding="utf-8"))
     entries = split_entries(lock.read_text(encoding="utf-8")) if lock.exists() else []
-    return [found for entry in entries if entry.startswith(f"torch=={version} ") for found in HASH.findall(entry)]
+    return [found for entry in entries if entry.startswith(f"torch=={version}+cpu ") for found in HASH.findall(entry)]
 
 
 def wanted_version(requirements: str) -> str:

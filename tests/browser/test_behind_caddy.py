@@ -6,6 +6,7 @@ import os
 import re
 import signal
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import dataclass
 from time import monotonic
@@ -50,7 +51,8 @@ def installation(tmp_path_factory) -> Iterator[Installation]:
     with ExitStack() as stack:
         patch = stack.enter_context(pytest.MonkeyPatch.context())
         patch.setenv(PLACE, str(tmp_path_factory.mktemp("workshop")))
-        servers = [stack.enter_context(serving()) for _ in range(2)]
+        with ThreadPoolExecutor() as side_by_side:
+            servers = list(side_by_side.map(stack.enter_context, [serving(), serving()]))
         proxy = stack.enter_context(proxying([each.address for each in servers], tmp_path_factory.mktemp("caddy")))
         yield Installation(proxy, servers)
 

@@ -27,6 +27,7 @@ from tampering import (
 
 from mpd2.clinic.record import checkpoints
 from mpd2.clinic.record.log import RecordLog
+from mpd2.clinic.record.search import Search
 from mpd2.core.errors import UserError
 
 TAMPERINGS = int(os.environ.get("MPD2_TAMPERINGS", "300"))  # `make soak` tries more
@@ -103,6 +104,20 @@ def test_triggers_that_were_removed_are_missed(scene):
     with kept(scene.options, scene.folder) as record, record.storage.writing() as connection:
         connection.execute(text("DROP TRIGGER entries_no_update"))
     assert "the triggers that refuse changes are gone (entries_no_update)" in words(scene)
+
+
+def test_keys_of_cases_that_nobody_said_were_erased_are_missed(scene):
+    with kept(scene.options, scene.folder) as record, record.storage.writing() as connection:
+        connection.execute(text("DELETE FROM case_keys WHERE lookup = (SELECT MIN(lookup) FROM case_keys)"))
+    assert "1 case cannot be found by id any more" in words(scene)
+
+
+def test_a_key_that_leads_to_another_case_is_noticed_when_it_is_used(scene):
+    with kept(scene.options, scene.folder) as record:
+        with record.storage.writing() as connection:
+            connection.execute(text('UPDATE case_keys SET "case" = (SELECT MIN("case") FROM case_keys)'))
+        with pytest.raises(UserError, match="the key of this case was changed"):
+            assert [record.search(Search(case=f"case-{at}")) for at in range(5)]
 
 
 def test_a_forged_checkpoint_is_named_with_its_place(scene):

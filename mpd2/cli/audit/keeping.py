@@ -9,10 +9,10 @@ from mpd2.cli.output import agreed
 from mpd2.cli.workspace.sharing import check_free
 from mpd2.clinic.access.actions import Action
 from mpd2.clinic.access.authorise import authorise
-from mpd2.clinic.installation import kept_record, record_place
+from mpd2.clinic.installation import record_place
 from mpd2.clinic.record.backup import back_up, restore
 from mpd2.clinic.record.copies import write_export
-from mpd2.clinic.record.log import RecordLog
+from mpd2.clinic.record.reading import open_record
 from mpd2.clinic.record.retention import erase_case, erase_expired, expired
 from mpd2.core.files import replacing
 from mpd2.core.text import numbered
@@ -21,7 +21,7 @@ from mpd2.core.text import numbered
 def export_record(args: Namespace) -> int:
     """Everything, as JSON lines."""
     check_free(args.out, args.force)
-    record = _record()
+    record = open_record()
     authorise(operator(), Action.EXPORT_RECORD, file=args.out.name)
     with replacing(args.out) as draft, draft.open("w", encoding="utf-8", newline="\n") as file:
         entries = write_export(record, file)
@@ -32,7 +32,7 @@ def export_record(args: Namespace) -> int:
 def backup_record(args: Namespace) -> int:
     """One file with everything, keys too."""
     check_free(args.out, args.force)
-    entries = back_up(_record(), operator(), args.out)
+    entries = back_up(open_record(), operator(), args.out)
     print(f"{args.out}: {numbered(entries, 'entry', 'entries')} with the keys; keep it like a key")
     return 0
 
@@ -47,7 +47,7 @@ def restore_record(args: Namespace) -> int:
 
 def erase_record(args: Namespace) -> int:
     """What is past its time, or one case's key."""
-    record = _record()
+    record = open_record()
     if args.case:
         words = "The key of this case is destroyed: nobody can tell any more which entries are about it."
         if not agreed(words, args.yes):
@@ -65,10 +65,3 @@ def erase_record(args: Namespace) -> int:
         f"{numbered(erase_expired(record, operator()), 'entry', 'entries')} erased; a signed tombstone stands for them"
     )
     return 0
-
-
-def _record() -> RecordLog:
-    record_place()
-    record = kept_record()
-    assert record is not None
-    return record

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import zipfile
 from argparse import Namespace
-from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 
 from mpd2.cli.audit.operator import operator
 from mpd2.cli.output import aligned, print_json
 from mpd2.clinic.access.actions import Action
-from mpd2.clinic.access.authorise import authorise
-from mpd2.clinic.installation import kept_record, record_place
+from mpd2.clinic.installation import record_place
 from mpd2.clinic.record.backup import verify_backup
-from mpd2.clinic.record.copies import read_export, stored
+from mpd2.clinic.record.copies import read_export
 from mpd2.clinic.record.entry import Entry, canonical
+from mpd2.clinic.record.reading import found, verified
 from mpd2.clinic.record.search import Search, checked_time
 from mpd2.clinic.record.verify import Verdict, as_json, verify
 from mpd2.core.errors import UserError
@@ -25,21 +24,12 @@ SHORT = 12  # characters of a pseudonym
 
 def verify_record(args: Namespace) -> int:
     """Whether it is whole; 1 if it is not."""
-    verdict = _of_file(args.file) if args.file else _of_record(args.against)
+    verdict = _of_file(args.file) if args.file else verified(args.against, by=operator())
     if args.json:
         print_json(as_json(verdict))
     else:
         print(verdict.in_words())
     return 0 if verdict.whole else 1
-
-
-def _of_record(against: Path | None) -> Verdict:
-    options, folder = record_place()
-    with stored(options, folder, against) as copy:
-        verdict = verify(copy)
-    with suppress(UserError):  # a record that lost entries takes no new ones, and that is what is said then
-        authorise(operator(), Action.VERIFY_RECORD, whole=verdict.whole, last=verdict.last)
-    return verdict
 
 
 def _of_file(path: Path) -> Verdict:
@@ -60,10 +50,7 @@ def show_record(args: Namespace) -> int:
         args.case, args.person, args.action, checked_time(args.since), checked_time(args.until), args.refused
     )
     record_place()
-    about = {key: value for key, value in asdict(search).items() if value and key != "case"}
-    authorise(operator(), Action.SEE_RECORD, case=args.case or None, **about)
-    record = kept_record()
-    entries = record.search(search, args.before, args.limit) if record else []
+    entries = found(search, args.before, args.limit, by=operator())
     if args.json:
         print_json([asdict(entry) for entry in entries])
     else:

@@ -16,10 +16,10 @@ from mpd2.clinic.record.checkpoints import FILE, place_of, read_place
 from mpd2.clinic.record.entry import Entry, canonical, now
 from mpd2.clinic.record.keys import PUBLIC, read_public
 from mpd2.clinic.record.log import KEYS, RecordLog
-from mpd2.clinic.record.schema import IDENTITY
+from mpd2.clinic.record.schema import CASE_KEYS, IDENTITY
 from mpd2.clinic.record.search import entry_of
 from mpd2.clinic.record.signed import Damaged
-from mpd2.clinic.record.storage import Storage, all_rows, has_tables, tombstone_lines
+from mpd2.clinic.record.storage import Storage, all_rows, has_tables, in_words, tombstone_lines
 from mpd2.clinic.record.verify import Copy
 from mpd2.clinic.settings import RecordOptions
 from mpd2.core.errors import UserError
@@ -52,6 +52,7 @@ def stored(options: RecordOptions, folder: Path, against: Path | None = None) ->
                 tombstone_lines(connection),
                 places,
                 _flaws(storage, connection),
+                frozenset(connection.execute(select(CASE_KEYS.c.case)).scalars()),
             )
     finally:
         storage.close()
@@ -69,11 +70,12 @@ def _identity(connection: Connection) -> str:
 
 
 def _checked(rows: Iterable[Row[Any]]) -> Iterator[Entry | Damaged]:
-    for row in rows:
-        try:
-            yield entry_of(row)
-        except Damaged as error:
-            yield error
+    with in_words("read"):
+        for row in rows:
+            try:
+                yield entry_of(row)
+            except Damaged as error:
+                yield error
 
 
 def write_export(record: RecordLog, out: TextIO) -> int:

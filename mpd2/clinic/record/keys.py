@@ -87,7 +87,7 @@ def new_case_key() -> str:
 
 def pseudonym(case_key: str, case: str) -> str:
     """What a case is called in the record; without its key nobody can tell which it is."""
-    return keyed(bytes.fromhex(case_key), case)
+    return keyed(case_key.encode(), case)
 
 
 def read_public(text: str, name: str) -> PublicKey:

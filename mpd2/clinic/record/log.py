@@ -35,6 +35,7 @@ from mpd2.core.errors import UserError
 
 KEYS = "keys"  # folder of the keys, in that of the record
 CLOCK_BACK = "clock_went_back_by_seconds"  # in an entry's `about`
+FORGOTTEN = "pseudonym"  # in the `about` of an entry that says that the key of a case was erased
 TOLERANCE = 2.0  # seconds by which the clocks of several servers may differ
 TO_VERIFY = "`python -m mpd2 audit verify` says what is wrong; a backup brings it back"
 
@@ -117,9 +118,12 @@ class RecordLog:
     def pseudonym(self, connection: Connection, case: str, make: bool = False) -> str:
         """What a case is called here; nothing if it never was, or its key was erased."""
         lookup = self.keys.lookup(case)
-        found = connection.execute(select(CASE_KEYS.c.case).where(CASE_KEYS.c.lookup == lookup)).scalar()
+        query = select(CASE_KEYS.c.key, CASE_KEYS.c.case).where(CASE_KEYS.c.lookup == lookup)
+        found = connection.execute(query).first()
+        if found is not None and pseudonym(str(found.key), case) != found.case:
+            raise UserError("record: the key of this case was changed, and leads to no entry or to another case's")
         if found is not None or not make:
-            return str(found or "")
+            return "" if found is None else str(found.case)
         key = new_case_key()
         made = pseudonym(key, case)
         connection.execute(insert(CASE_KEYS).values(lookup=lookup, key=key, case=made))

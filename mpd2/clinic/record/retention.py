@@ -10,7 +10,7 @@ from mpd2.clinic.access.actions import Action
 from mpd2.clinic.access.actor import Actor
 from mpd2.clinic.access.authorise import NotAllowed, may, refusal
 from mpd2.clinic.record.entry import Entry, now, written_time
-from mpd2.clinic.record.log import RecordLog
+from mpd2.clinic.record.log import FORGOTTEN, RecordLog
 from mpd2.clinic.record.schema import CASE_KEYS, ENTRIES, TOMBSTONES
 from mpd2.clinic.record.search import entry_of
 from mpd2.clinic.record.signed import Damaged
@@ -55,7 +55,7 @@ def erase_case(record: RecordLog, by: Actor, case: str, reason: str) -> None:
         name = record.pseudonym(connection, case)
         if not name:
             raise UserError("record: nothing was written about this case, or its key is erased already")
-        about = {"erased": "key of a case", "pseudonym": name}
+        about = {"erased": "key of a case", FORGOTTEN: name}
         entry = record.write(connection, by, Action.ERASE_RECORD, reason=reason, about=about)
         record.forget_case(connection, case)
     record.sign_if_due(entry)

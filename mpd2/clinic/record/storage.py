@@ -64,7 +64,7 @@ class Storage:
     @contextmanager
     def writing(self) -> Iterator[Connection]:
         """A transaction that nobody else's is beside: entries follow one another, and a chain never forks."""
-        with self._turn, _in_words("written, and nothing was done"), self._writer.begin() as connection:
+        with self._turn, in_words("written, and nothing was done"), self._writer.begin() as connection:
             if not self.is_sqlite:
                 connection.execute(text("SET LOCAL synchronous_commit = on"))
                 connection.execute(text("SELECT pg_advisory_xact_lock(:turn)"), {"turn": TURN})
@@ -73,7 +73,7 @@ class Storage:
     @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A transaction that sees one state of the record."""
-        with _in_words("read"), self.engine.connect() as connection:
+        with in_words("read"), self.engine.connect() as connection:
             if not self.is_sqlite:
                 connection = connection.execution_options(isolation_level="REPEATABLE READ")
             with connection.begin():
@@ -99,7 +99,7 @@ class Storage:
 
     def tidy(self) -> None:
         """Take what was erased out of the files too, where that is ours to do."""
-        with _in_words("tidied"), self.engine.connect() as connection:
+        with in_words("tidied"), self.engine.connect() as connection:
             raw = connection.execution_options(isolation_level="AUTOCOMMIT")
             if self.is_sqlite:
                 raw.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
@@ -135,7 +135,7 @@ def tombstone_lines(connection: Connection) -> list[str]:
 
 def has_tables(storage: Storage) -> bool:
     """Whether a record was ever begun there."""
-    with _in_words("read"):
+    with in_words("read"):
         return inspect(storage.engine).has_table(ENTRIES.name)
 
 
@@ -172,12 +172,12 @@ def _begin(connection: Connection) -> None:
 
 
 @contextmanager
-def _in_words(what: str) -> Iterator[None]:
+def in_words(what: str) -> Iterator[None]:
     """A database's error as one that says what to do; never with the values that were written."""
     try:
         yield
     except DBAPIError as error:
         reason = (str(error.orig).strip().splitlines() or [type(error).__name__])[0]
         raise UserError(f"record: it cannot be {what}: {reason}") from None
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, sqlite3.Error, UnicodeError) as error:  # of a damaged file, also while it is opened
         raise UserError(f"record: it cannot be {what}: {type(error).__name__}") from None

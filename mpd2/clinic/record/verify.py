@@ -13,7 +13,7 @@ from typing import Any, Literal
 from mpd2.clinic.record.checkpoints import RESTORED, Place
 from mpd2.clinic.record.entry import Entry, digest, is_time, now, read_time
 from mpd2.clinic.record.keys import PublicKey
-from mpd2.clinic.record.log import CLOCK_BACK, TOLERANCE
+from mpd2.clinic.record.log import CLOCK_BACK, FORGOTTEN, TOLERANCE
 from mpd2.clinic.record.signed import Damaged, Signed
 from mpd2.clinic.record.tombstones import read_tombstone
 from mpd2.core.errors import UserError
@@ -41,6 +41,7 @@ class Copy:
     tombstones: list[str] = field(default_factory=list)  # lines
     places: list[Place] = field(default_factory=list)  # of checkpoints
     flaws: list[str] = field(default_factory=list)  # of the storage
+    with_key: frozenset[str] | None = None  # pseudonyms of cases that can still be found by their ids; None: not known
 
 
 @dataclass
@@ -54,6 +55,7 @@ class Verdict:
     signed_at: str = ""
     problems: list[Problem] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)  # what is as it was written, and still worth knowing
+    cases: set[str] = field(default_factory=set)  # pseudonyms of which no entry says that their key was erased
 
     @property
     def whole(self) -> bool:
@@ -106,6 +108,7 @@ def verify(copy: Copy) -> Verdict:
         verdict.problems.append(_not_the_signed_one(after, marks[after]))
     if _walk(copy, verdict, _Before(after, "", hash_), marks):
         verdict.problems += _tail(verdict, marks)
+        verdict.problems += _lost_keys(copy, verdict)
     return verdict
 
 
@@ -201,6 +204,8 @@ def _walk(copy: Copy, verdict: Verdict, before: _Before, marks: dict[int, Signed
                 return False
             assert isinstance(row, Entry)
             verdict.notes += _clock_notes(row, latest)
+            verdict.cases.add(row.case)
+            verdict.cases.discard(row.about.get(FORGOTTEN, ""))
             before = _Before(row.number, row.time, row.hash)
             verdict.entries, verdict.last = verdict.entries + 1, row.number
             if row.number in marks:
@@ -264,6 +269,16 @@ def _tail(verdict: Verdict, marks: dict[int, Signed]) -> list[Problem]:
         f"{marks[beyond].says['time']}."
     )
     return [Problem("tail", verdict.last + 1, words)]
+
+
+def _lost_keys(copy: Copy, verdict: Verdict) -> list[Problem]:
+    """Cases that nobody finds any more by their ids, though no entry says that this was wanted."""
+    lost = verdict.cases - {""} - (verdict.cases if copy.with_key is None else copy.with_key)
+    if not lost:
+        return []
+    many = numbered(len(lost), "case")
+    words = f"{many} cannot be found by id any more: keys are gone, and no entry says who erased them."
+    return [Problem("storage", None, words)]
 
 
 def as_json(verdict: Verdict) -> dict[str, Any]:

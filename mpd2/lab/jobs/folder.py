@@ -139,6 +139,7 @@ class Status(Record):
     reason: str = ""  # why it failed
     warnings: tuple[str, ...] = ()  # routers that had to be stopped
     process: int | None = Field(None, gt=1, le=2**31)  # the worker's, which leads a process group of its own
+    machine: str = ""  # the worker's, as several may share a workshop; empty in what was written before they could
     attempts: int = Field(0, ge=0, le=MOST)
 
 

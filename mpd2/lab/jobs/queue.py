@@ -10,6 +10,7 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from platform import node
 from time import monotonic, sleep
 
 from mpd2.clinic.access.actions import Action
@@ -59,6 +60,7 @@ def cancel(job: Job, place: Workshop, *, by: Actor) -> None:
     with _alone(place):
         status = job.status
         if status.state == "running" and status.process is not None:
+            _refuse_elsewhere(job, status)
             _end(job, status.process)
         with job.held() as ours:
             if not ours:
@@ -100,7 +102,7 @@ def _start(job: Job, place: Workshop) -> None:
     worker = worker_pool.next_worker()
     try:
         before = job.status
-        news = {"state": "running", "process": worker.process.pid, "attempts": before.attempts + 1}
+        news = {"state": "running", "process": worker.process.pid, "machine": node(), "attempts": before.attempts + 1}
         job.write(before.model_copy(update=news))  # first: once it has the job, only the worker writes
     except UserError:
         worker_pool.put_back(worker)
@@ -124,6 +126,12 @@ def _requeue(job: Job, place: Workshop) -> None:
             return
         reason = ": ".join(filter(None, [f"{ending}, {status.attempts} times", job.said_last()]))
         job.write(status.model_copy(update={"state": "failed", "reason": reason, "process": None}))
+
+
+def _refuse_elsewhere(job: Job, status: Status) -> None:
+    """Refuse to end a process of another machine: here its number is somebody else's."""
+    if status.machine not in ("", node()):
+        raise UserError(f"{job.name}: {status.machine} works on it; cancel it there")
 
 
 def _end(job: Job, process: int) -> None:

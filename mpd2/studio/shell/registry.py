@@ -51,6 +51,15 @@ PAGES = (
     PageEntry("budget", "Clinic", "Budget", "What if we could send fewer?", ":material/balance:"),
     PageEntry("readers", "Clinic", "Readers", "Who should read what?", ":material/groups:"),
     PageEntry(
+        "record",
+        "Clinic",
+        "Record",
+        "What was done, and by whom?",
+        ":material/history:",
+        "study",
+        Action.SEE_RECORD,
+    ),
+    PageEntry(
         "retrain", "Lab", "Retrain", "What happens if I change it?", ":material/model_training:", "run", Action.TRAIN
     ),
     PageEntry(

@@ -33,6 +33,8 @@ def upgrade() -> None:
     )
     with_case = sa.text("\"case\" <> ''")
     op.create_index("entries_case", "entries", ["case", "number"], sqlite_where=with_case, postgresql_where=with_case)
+    refused = sa.text("granted = 0")
+    op.create_index("entries_refused", "entries", ["number"], sqlite_where=refused, postgresql_where=refused)
     op.create_index("entries_actor", "entries", ["actor", "number"])
     op.create_index("entries_action", "entries", ["action", "number"])
     op.create_index("entries_time", "entries", ["time"])

@@ -27,8 +27,7 @@ from mpd2.clinic.access.actor import LOCAL, Actor
 from mpd2.clinic.access.authorise import NotAllowed, authorise, may, refusal
 from mpd2.core.runs import annotate, load_run
 from mpd2.core.workspace import Workspace
-from mpd2.lab import activation, photographs, uploads
-from mpd2.lab.imports import received
+from mpd2.lab import activation, photographs, received, uploads
 from mpd2.lab.jobs import own_runs, queue, search
 from mpd2.lab.jobs.folder import Building, Job, Order, Search, Status, Workshop
 from mpd2.lab.owners import own_workspace, owner_of_workspace
@@ -231,7 +230,7 @@ ACTS: dict[str, list[tuple[Action, bool, Call]]] = {
             lambda s, by: uploads.try_out(load_run(s.place.runs / "one"), "one", s.workspace.cohort(), by=by),
         )
     ],
-    "mpd2.lab.imports.received.receive": [
+    "mpd2.lab.received.receive": [
         (Action.UPLOAD, False, lambda s, by: received.receive(b"id,x\na,1\n", "t.csv", by=by))
     ],
     "mpd2.lab.photographs.measure": [

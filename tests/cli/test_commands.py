@@ -165,7 +165,7 @@ def test_commands_and_options_are_those_people_know() -> None:
 
 
 def test_every_command_of_the_readme_can_be_given() -> None:
-    told = "".join((ROOT / name).read_text() for name in ("README.md", "docs/deploy.md"))
+    told = "".join((ROOT / name).read_text() for name in ("README.md", "docs/access.md", "docs/deploy.md"))
     lines = re.findall(r"^(?:runuser .*)?python -m mpd2 ([^#\n]+)", told, flags=re.MULTILINE)
     named = {
         " ".join(line.split()[: 2 if line.startswith(("bench", "clinic", "imaging", "workspace")) else 1])

@@ -21,7 +21,7 @@ if INSTALLED:  # what people make does not belong among the libraries; workers, 
 async def ready(_: st.App) -> AsyncIterator[None]:
     """Make ready what the first visitor needs; then the rest, and look after the jobs meanwhile."""
     warm.warm_up()
-    async with warm.warming(), tended(Workshop.here()):
+    async with warm.warming(), warm.tidied(), tended(Workshop.here()):
         yield
 
 

@@ -27,7 +27,7 @@ async def ready(_: st.App) -> AsyncIterator[None]:
     """Make ready what the first visitor needs; then the rest, and look after the jobs meanwhile."""
     show_numbers()
     warm.warm_up()
-    async with warm.warming(), tended(Workshop.here()):
+    async with warm.warming(), warm.tidied(), tended(Workshop.here()):
         yield
 
 

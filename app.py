@@ -9,6 +9,7 @@ import streamlit as st
 
 import mpd2
 from mpd2.core.files import INSTALLED
+from mpd2.lab.confined.process import kept_ready
 from mpd2.lab.jobs.folder import PLACE, Workshop
 from mpd2.lab.jobs.maintenance import tended
 from mpd2.studio import warm
@@ -22,7 +23,8 @@ async def ready(_: st.App) -> AsyncIterator[None]:
     """Make ready what the first visitor needs; then the rest, and look after the jobs meanwhile."""
     warm.warm_up()
     async with warm.warming(), tended(Workshop.here()):
-        yield
+        with kept_ready():
+            yield
 
 
 app = st.App(Path(mpd2.__file__).parent / "studio" / "main.py", lifespan=ready)

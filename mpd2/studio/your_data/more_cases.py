@@ -7,7 +7,8 @@ import streamlit as st
 
 from mpd2.core.errors import UserError
 from mpd2.core.workspace import Workspace
-from mpd2.lab.imports.files import BROWSER, ENDINGS, MEGA, read_table
+from mpd2.lab.confined.reading import read_table
+from mpd2.lab.imports.files import BROWSER, ENDINGS, MEGA
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.workspaces.adding import Addition, add_rows, look_at_rows
 from mpd2.lab.workspaces.new_rows import rows_of_files

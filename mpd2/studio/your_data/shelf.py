@@ -94,7 +94,8 @@ def _make_opened(name: str, place: Workshop) -> None:
     """Keep the file's workspace and show it; what is wrong with it is said where it was asked for."""
     st.session_state.pop(REFUSED, None)
     try:
-        made = archive.open_archive(io.BytesIO(st.session_state["shelf_file"].getvalue()), place, name or None)
+        file = io.BytesIO(st.session_state["shelf_file"].getvalue())
+        made = archive.open_archive(file, place, name or None, confined=True)
     except UserError as error:
         st.session_state[REFUSED] = error
     else:

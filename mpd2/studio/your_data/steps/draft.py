@@ -10,9 +10,10 @@ import streamlit as st
 
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest
+from mpd2.lab.confined.reading import read_table
 from mpd2.lab.imports.arranging import arranged
 from mpd2.lab.imports.drafting import Answers, answers_of, draft, proposals_of, suggest
-from mpd2.lab.imports.files import RawTable, read_table
+from mpd2.lab.imports.files import RawTable
 from mpd2.lab.imports.matching import Proposal, changed, lacking, propose
 from mpd2.lab.imports.mending import NOTHING, Omission, without
 from mpd2.lab.imports.splitting import SHARES

@@ -13,6 +13,9 @@ from mpd2.lab.confined.process import kept_ready
 from mpd2.lab.jobs.folder import PLACE, Workshop
 from mpd2.lab.jobs.maintenance import tended
 from mpd2.studio import warm
+from mpd2.studio.shell import discreet_log
+
+discreet_log.install()  # before anything can go wrong with what visitors send
 
 if INSTALLED:  # what people make does not belong among the libraries; workers, who live elsewhere, are told as well
     os.environ[PLACE] = str(Path(os.environ.get(PLACE, "")).absolute())

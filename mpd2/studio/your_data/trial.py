@@ -6,6 +6,7 @@ never in a log.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from functools import partial
 
@@ -24,6 +25,7 @@ from mpd2.lab import uploads
 from mpd2.lab.uploads import Trial
 from mpd2.present.charts import readers as reader_charts
 from mpd2.present.charts import shift as charts
+from mpd2.present.documents.spreadsheets import to_csv
 from mpd2.studio.parts import widgets
 from mpd2.studio.shell import session, store, workspaces
 from mpd2.studio.shell.scenario import Scenario
@@ -106,8 +108,8 @@ def _explain(about: Scenario) -> None:
     manifest = store.manifest(about.workspace)
     st.subheader("What the table must hold", anchor=False)
     files = {
-        "Template": (partial(write_template, manifest), texts.TEMPLATE),
-        "Example": (partial(uploads.example_table, workspaces.find(about.workspace).table), texts.EXAMPLE),
+        "Template": (lambda: _guarded(write_template(manifest)), texts.TEMPLATE),
+        "Example": (lambda: _guarded(uploads.example_table(workspaces.find(about.workspace).table)), texts.EXAMPLE),
     }
     with st.container(horizontal=True):
         for label, (data, explained) in files.items():
@@ -123,6 +125,11 @@ def _explain(about: Scenario) -> None:
         alt="Every column, whether it is needed, and what it holds",
         height="content",
     )
+
+
+def _guarded(table: str) -> bytes:
+    """A table for download that a spreadsheet opens without running anything in it, whoever wrote the workspace."""
+    return to_csv(pd.read_csv(io.StringIO(table)).convert_dtypes())
 
 
 def _summary(trial: Trial) -> str:

@@ -14,6 +14,7 @@ from mpd2.lab.jobs.folder import PLACE, Workshop
 from mpd2.lab.jobs.maintenance import tended
 from mpd2.studio import warm
 from mpd2.studio.shell import discreet_log
+from mpd2.studio.shell.forgetting import forgetting
 
 discreet_log.install()  # before anything can go wrong with what visitors send
 
@@ -25,7 +26,7 @@ if INSTALLED:  # what people make does not belong among the libraries; workers, 
 async def ready(_: st.App) -> AsyncIterator[None]:
     """Make ready what the first visitor needs; then the rest, and look after the jobs meanwhile."""
     warm.warm_up()
-    async with warm.warming(), tended(Workshop.here()):
+    async with warm.warming(), tended(Workshop.here()), forgetting():
         with kept_ready():
             yield
 

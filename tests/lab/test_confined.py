@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import TableError, UserError
-from mpd2.core.table_file import read_cohort
+from mpd2.core.table_file import cohort_from_frame, read_cohort
 from mpd2.lab import uploads
 from mpd2.lab.confined import process
 from mpd2.lab.confined.messages import cells_from_bytes, cells_to_bytes, packed, unpacked
@@ -168,3 +168,21 @@ def test_it_is_told_no_secret(monkeypatch: pytest.MonkeyPatch) -> None:
         spare = process._spare
         assert spare is not None
         assert MARKER.encode() not in Path(f"/proc/{spare.pid}/environ").read_bytes()
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.string(), pa.binary(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())], ids=str
+)
+def test_an_id_is_never_taken_for_another_that_ends_in_a_nul(benchmark: Cohort, kind: pa.DataType) -> None:
+    table = example()
+    ids = [f"c{number}" for number in range(ROWS)]
+    ids[1] = ids[0] + "\0"
+    place = table.column_names.index("case_id")
+    data = parquet(table.set_column(place, "case_id", pa.array(ids).cast(kind)))
+    with pytest.raises(TableError, match="row 3, column case_id"):
+        uploads.read_own(data, "a.parquet", benchmark.manifest)
+    with pytest.raises(TableError, match="row 3, column case_id"):
+        cohort_from_frame(table.to_pandas().assign(case_id=ids), benchmark.manifest)
+    frame = table.to_pandas().assign(case_id=ids).to_csv(index=False).encode()
+    with pytest.raises(TableError, match="row 3"):
+        uploads.read_own(frame, "a.csv", benchmark.manifest)

@@ -195,7 +195,7 @@ def _broken_texts(table: pa.Table) -> list[Problem]:
     """Cells of text that are none: Parquet says what a column holds, and nobody has checked that it is true."""
     problems = []
     for name, column in zip(table.column_names, table.columns, strict=True):
-        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type):
+        if parquet.is_text(column.type):
             cells = column.cast(pa.large_binary()).to_pylist()
             rows = [row for row, cell in enumerate(cells, start=2) if cell and not _is_text(cell)]
             if rows:

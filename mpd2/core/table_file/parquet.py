@@ -80,7 +80,12 @@ def longest_text(column: pa.ChunkedArray) -> int:
 
 def is_text(kind: pa.DataType) -> bool:
     """Whether cells of a kind are text, or bytes that may be."""
-    return pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_binary(kind)
+    return (
+        pa.types.is_string(kind)
+        or pa.types.is_large_string(kind)
+        or pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+    )
 
 
 def _is_compact(column: pa.ChunkedArray) -> bool:

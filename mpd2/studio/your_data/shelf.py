@@ -8,6 +8,7 @@ import streamlit as st
 
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest
+from mpd2.core.text import without_folders
 from mpd2.core.workspace import Workspace
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.workspaces import archive, copying, removing
@@ -44,7 +45,7 @@ def _row(workspace: Workspace, place: Workshop) -> None:
         manifest = workspace.manifest()
     except UserError as error:
         manifest = None
-        what.text(f"{workspace.name}: {error}")
+        what.text(without_folders(f"{workspace.name}: {error}"))
     with what:
         if manifest is not None:
             st.text(manifest.title)

@@ -18,7 +18,8 @@ MODULE = "mpd2.lab.confined.reader"
 AT_ONCE = 2
 MEMORY = 2 * 2**30  # bytes that one may take
 SECONDS = 60  # that one may compute
-PATIENCE = 90.0  # seconds in which a file is read, and in which it waits for its turn
+PATIENCE = 180.0  # seconds by the clock in which a file is read, also where the machine is busy
+TURN = 60.0  # seconds in which it waits for its turn
 PASSED_ON = ("PATH", "HOME", "LANG", "LC_ALL", "LD_LIBRARY_PATH", "PYTHONHOME", "PYTHONPATH")  # and no secret
 ALONE = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "ARROW_DEFAULT_MEMORY_POOL": "system"}
 BUSY = "other files are being read; try again in a minute"
@@ -34,7 +35,7 @@ _keeping = False
 
 def ask(task: str, name: str, parts: Sequence[bytes], **about: object) -> tuple[About, list[bytes]]:
     """What a reading process says of the files; every way in which it can fail is a `UserError` about `name`."""
-    if not _places.acquire(timeout=PATIENCE):
+    if not _places.acquire(timeout=TURN):
         raise UserError(f"{name}: {BUSY}")
     try:
         answer = _answer(name, packed({"task": task, "name": name, **about}, parts))

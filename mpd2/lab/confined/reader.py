@@ -8,6 +8,7 @@ which could quote a cell.
 from __future__ import annotations
 
 import csv
+import gc
 import os
 import resource
 import sys
@@ -41,6 +42,7 @@ def confine(memory: int, seconds: int) -> None:
     }
     for kind, most in limits.items():
         resource.setrlimit(kind, most)
+    gc.disable()  # it ends before there is garbage; looking for some among millions of cells takes long
     csv.field_size_limit(LONGEST_CELL)
     pa.set_cpu_count(1)
     pa.set_io_thread_count(1)

@@ -3,10 +3,11 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip install --quiet --disable-pip-version-check
 ROUNDS ?= 20
+TORCH ?= $(PIP_FIND_LINKS)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help app test fuzz lint system bench clean
+.PHONY: help app test fuzz soak lint lock sbom system bench clean
 
 help:  ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -18,7 +19,7 @@ app: $(VENV)/app.stamp  ## Install what is needed, start the dashboard and print
 test: lint system  ## Lint, check types and run every test, those in a browser last
 	@failed=0; export OMP_NUM_THREADS=1; \
 	$(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder --max-worker-restart=0 --ignore=tests/browser || failed=1; \
-	$(PY) -m pytest tests/browser || failed=1; \
+	$(PY) -m pytest -n 2 --dist loadfile --max-worker-restart=0 tests/browser || failed=1; \
 	exit $$failed
 
 fuzz: $(VENV)/test.stamp  ## Try the properties on new random examples, ROUNDS=20 times as many as the tests do
@@ -33,11 +34,19 @@ lint: $(VENV)/test.stamp  ## Lint and check types
 	$(VENV)/bin/lint-imports --no-logo
 	$(PY) -m mypy --num-workers 2
 
-system:  ## Install the browser and the database of the tests, where Debian has them and we may
-	@{ command -v chromium && { command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; }; } >/dev/null 2>&1 \
+lock: $(VENV)/test.stamp  ## Write the lock files anew; TORCH=FOLDER has the wheels of torch's CPU build
+	$(PY) deploy/lock.py $(TORCH)
+
+sbom: $(VENV)/app.stamp $(VENV)/test.stamp  ## List all parts of the locked server and their licences in build/sbom.json
+	@mkdir -p build
+	$(PY) deploy/sbom.py build/sbom.json
+
+system:  ## Install browser, database, proxy and systemd for the tests, where Debian has them and we may
+	@{ command -v chromium && command -v caddy && command -v systemd-analyze \
+		&& { command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; }; } >/dev/null 2>&1 \
 		|| { command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ] && apt-get update -qq \
-		&& apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core postgresql; } \
-		|| echo "make system: no chromium or no PostgreSQL here; the tests that need them will fail"
+		&& apt-get install -y -qq --no-install-recommends chromium fonts-dejavu-core postgresql caddy systemd; } \
+		|| echo "make system: no chromium, PostgreSQL, caddy or systemd here; the tests that need them will fail"
 
 bench: $(VENV)/app.stamp  ## Time the training of a population
 	$(PY) -m mpd2 bench train --json

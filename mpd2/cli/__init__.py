@@ -26,9 +26,13 @@ COMMANDS = (
     "tune",
     "sweep",
     "workspace",
+    "clinic",
     "imaging",
     "build",
     "simulate",
+    "backup",
+    "restore",
+    "audit",
     "bench",
 )
 EXIT_CODES = "exit codes: 0 done, 1 something to put right (the message says what), 2 wrong usage, 130 interrupted"

@@ -17,14 +17,14 @@ def add(command: ArgumentParser) -> None:
     describe(
         command,
         "Start the dashboard and print its address; Ctrl-C ends it. It answers this machine alone unless told\n"
-        "otherwise. Trainings and own runs are kept in the folder that the environment variable MPD2_WORKSHOP names,\n"
-        f"else in {'the current folder' if INSTALLED else ROOT}.",
+        "otherwise, which takes a login (docs/access.md). Trainings and own runs are kept in the folder that the\n"
+        f"environment variable MPD2_WORKSHOP names, else in {'the current folder' if INSTALLED else ROOT}.",
         "app",
         "app --port 8600",
         "app --address 0.0.0.0",
     )
     command.add_argument("--port", type=int, help="port to listen on (default: 8501, or the next that is free)")
-    command.add_argument("--address", help="address to listen on, 0.0.0.0 for every network (default: 127.0.0.1)")
+    command.add_argument("--address", help="address to listen on; any but 127.0.0.1, the default, takes a login")
 
 
 def run(args: Namespace) -> int:

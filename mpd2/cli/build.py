@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from mpd2.cli.arguments import PROGRAM, add_json, describe
 from mpd2.cli.output import agreed, if_interrupted, now_and_then, print_json, say
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.errors import UserError
 from mpd2.imaging.cohorts import COHORTS
 
@@ -133,7 +134,7 @@ def _kept(name: str, built: Built, pipeline: Path, place: Workshop) -> Workspace
     from mpd2.lab.workspaces.shelf import create
 
     readme = datasheet(built.gathered, built.manifest)
-    made = create(name, table_bytes(built.frame), to_toml(built.manifest), place, readme)
+    made = create(name, table_bytes(built.frame), to_toml(built.manifest), place, readme, by=LOCAL)
     with replacing_folder(made.folder / PIPELINE) as draft:
         shutil.copytree(pipeline, draft, dirs_exist_ok=True)
     return made

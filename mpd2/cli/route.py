@@ -10,6 +10,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from mpd2.cli.arguments import TABLE, add_floor, add_new_table, add_workers, describe
 from mpd2.cli.output import if_interrupted, now_and_then
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import LOCAL
+from mpd2.clinic.access.authorise import authorise
 from mpd2.core.errors import UserError
 from mpd2.core.files import replacing
 
@@ -75,6 +78,7 @@ def run(args: Namespace) -> int:
     point, choice = None, None
     if args.floor is not None or args.confident is not None:
         point, choice = point_of(trained, args.run, cohort_of(args.learned_from), args.floor, args.confident)
+    authorise(LOCAL, Action.ROUTE_CASE, run=args.run.name, table=args.table.name)
     request = RouteRequest(trained, manifest, member, errors, point)
     unwritten = f"{args.out} was not written; the same command starts anew"
     with if_interrupted(lambda: unwritten), pool(args.scheduler, args.workers) as workers:

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 
 from mpd2.cli.arguments import PROGRAM, add_json, count, describe
 from mpd2.cli.output import aligned, now_and_then, print_json, say
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import LOCAL
+from mpd2.clinic.access.authorise import authorise
 
 if TYPE_CHECKING:
     from mpd2.core.manifest import Manifest
@@ -178,7 +181,8 @@ def _keep(args: Namespace, made: Made, scratch: Path, watch: Stopwatch) -> Works
     place, text = Workshop.here(), to_toml(made.manifest)
     table = made.shown.table(made.manifest)
     checked(table, text, made.shown.cohort(made.manifest, table) if args.imaging is None else None)
-    with new_folder(args.out, place) as draft:
+    authorise(LOCAL, Action.MAKE_WORKSPACE, workspace=args.out, simulated=args.n)
+    with new_folder(args.out, place, by=LOCAL) as draft:
         (draft / MANIFEST).write_text(text, encoding="utf-8")
         (draft / made.manifest.table).write_bytes(table)
         about = datasheet(made.drawn.law, TITLE, args.n, args.seed, _pictures(args))

@@ -21,6 +21,7 @@ class Login(Record):
 
     claim: str = Field("groups", min_length=1)  # dots lead into nested claims: realm_access.roles
     roles: dict[str, Role] = Field(min_length=1)  # value of the claim: role
+    issuer: str = ""  # the only one that is believed; empty: whichever the provider says that it is
     idle_minutes: int = Field(30, ge=1, le=24 * 60)  # without a click
     absolute_minutes: int = Field(600, ge=1, le=24 * 60)  # after signing in
 

@@ -52,6 +52,7 @@ class Notes(BaseModel):
     best_epoch: tuple[int, ...] = ()  # of each member
     problems: tuple[str, ...] = ()  # members that had to be stopped
     cohorts: tuple[str, ...] = ()  # keys of the cohorts it was fitted on, where the method knows them
+    owner: str | None = None  # who made it, where that is known
 
 
 class RunDescription(BaseModel):

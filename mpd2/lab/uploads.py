@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.authorise import authorise
 from mpd2.core.arrays import Bools
 from mpd2.core.clusters import design_effect
 from mpd2.core.cohort import UNKNOWN, Cohort
@@ -47,15 +51,17 @@ class Trial:
         return (self.cohort.truth != UNKNOWN) & (self.outcome.decisions.label != UNKNOWN).all(0)
 
 
-def read_own(data: bytes, name: str, manifest: Manifest) -> Cohort:
+def read_own(data: bytes, name: str, manifest: Manifest, *, by: Actor) -> Cohort:
     """The cases of an uploaded table, read in a process of its own within limits that keep a server responsive."""
+    authorise(by, Action.UPLOAD, bytes=len(data), sha256=sha256(data).hexdigest())
     if len(data) > MAX_BYTES:
         raise UserError(f"found {len(data) / 2**20:.1f} MB, expected at most {MAX_BYTES // 2**20}")
     return read_cohort(data, name, manifest, "routing", CellLimits(MAX_CASES, MAX_COLUMNS, LONGEST_CELL, MAX_UNPACKED))
 
 
-def try_out(run: Run, title: str, cohort: Cohort) -> Trial:
+def try_out(run: Run, title: str, cohort: Cohort, *, by: Actor) -> Trial:
     """Route every case; the decisions are those of the mean of all routers."""
+    authorise(by, Action.ROUTE_CASE, run=title, table=cohort.fingerprint, cases=len(cohort))
     policy = policy_of(run, cohort)
     mean = mean_policy(policy)
     together = Policy(mean.defer[None], mean.allocation[None], mean.available)

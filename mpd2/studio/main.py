@@ -3,13 +3,15 @@
 import streamlit as st
 
 from mpd2.core.files import ROOT
-from mpd2.studio.shell import forgetting, frame
+from mpd2.studio.server.numbers import timed_rerun
+from mpd2.studio.shell import forgetting, frame, identity
 from mpd2.studio.shell.registry import DEFAULT, PAGES, SECTIONS, entry
 
 forgetting.watch()
 ASSETS = ROOT / "assets"
 st.set_page_config(page_title="MPD² Studio", page_icon=ASSETS / "icon.svg", layout="wide")
 st.logo(ASSETS / "logo.svg", size="large", icon_image=ASSETS / "icon.svg")
+stopped = identity.reason_to_stop()
 
 
 def to_default() -> None:
@@ -27,6 +29,8 @@ pages = {
             url_path="home" if page.key == DEFAULT else page.key,
             default=page.key == DEFAULT,
             help=page.question,
+            # opened by address, it refuses
+            visibility="visible" if not stopped and identity.is_allowed(page.needs) else "hidden",
         )
         for page in PAGES
         if page.section == section and page.path.exists()
@@ -34,7 +38,12 @@ pages = {
     for section in SECTIONS
 }
 pages[entry(DEFAULT).section].append(st.Page(to_default, url_path=DEFAULT, visibility="hidden"))
-chosen = st.navigation({section: entries for section, entries in pages.items() if entries})
-if chosen.url_path != DEFAULT:  # a page drawn already could not hand its link on
-    frame.draw()
-chosen.run()
+chosen = st.navigation(
+    {section: entries for section, entries in pages.items() if entries}, position="hidden" if stopped else "sidebar"
+)
+if stopped:  # nobody who is not let in gets further
+    identity.stop(stopped)
+with timed_rerun():
+    if chosen.url_path != DEFAULT:  # a page drawn already could not hand its link on
+        frame.draw()
+    chosen.run()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request, expect
 from visits import settled
 
 from mpd2.cli.bench.ui import PATIENCE, browsing, serving
@@ -37,6 +37,7 @@ def context(browser: Browser) -> Iterator[BrowserContext]:
     """One browser profile, so that the client's code is loaded once."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, accept_downloads=True)
     context.set_default_timeout(1000 * PATIENCE)
+    expect.set_options(timeout=1000 * PATIENCE)
     yield context
     context.close()
 

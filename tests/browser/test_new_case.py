@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from imaging_studio import NAME, eyes, jpeg, photograph_workspace, tiny_pipeline
 from playwright.sync_api import Locator, Page, expect
-from visits import settled
+from visits import FITS, settled
 
 from mpd2.cli.bench.ui import PATIENCE
 from mpd2.evaluation.map import MapParameters, fit_map, save_map
@@ -20,11 +21,13 @@ LINK = f"workspace={NAME}&run=mpd2-plus&point=cheapest"
 
 
 @pytest.fixture(scope="module")
-def workspace(server: str) -> None:
-    """Rendered eyes with networks of their own and a map, in the server's workshop."""
+def workspace(server: str) -> Iterator[None]:
+    """Rendered eyes with networks of their own and a map, in the server's workshop until these tests are over."""
     made = photograph_workspace(Workshop.here(), cases=64)
     tiny_pipeline(made.folder / "imaging")
     save_map(fit_map(made.cohort(), MapParameters()), made.map)
+    yield
+    shutil.rmtree(made.folder)
 
 
 @pytest.fixture
@@ -96,7 +99,7 @@ def test_the_photograph_and_the_decision_are_on_the_first_screen_of_a_beamer(dro
     for width in (1600, 390):
         dropped.set_viewport_size({"width": width, "height": 900})
         dropped.wait_for_timeout(500)
-        assert dropped.evaluate("document.querySelector('[data-testid=stMain]').scrollWidth") <= width
+        dropped.wait_for_function(FITS, arg=width)
 
 
 def test_the_numbers_open_on_case(dropped: Page) -> None:

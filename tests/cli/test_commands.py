@@ -127,6 +127,8 @@ OPTIONS = {
     "imaging train": "--out --eyes=2000 --minutes=8.0 --seed=0 --judged=400 --force=False --json=False",
     "build": "--refuge --chaksu --origa --out --models --encoders --no-crop=False --seed=0 --yes=False --json=False",
     "simulate": "--n=3000 --photographs --imaging --seed=0 --out --json=False",
+    "backup": "out --check=False",
+    "restore": "file --replace=False",
     "bench train": "--table={TABLE} --workspace --preset=paper --config --epochs=3 --json=False",
     "bench route": "--slider=False --run={DATA}/runs/studio --table={TABLE} --workspace --json=False",
     "bench ui": "--workspace --visits=50 --json=False",
@@ -160,7 +162,8 @@ def test_commands_and_options_are_those_people_know() -> None:
 
 
 def test_every_command_of_the_readme_can_be_given() -> None:
-    lines = re.findall(r"^python -m mpd2 ([^#\n]+)", (ROOT / "README.md").read_text(), flags=re.MULTILINE)
+    told = "".join((ROOT / name).read_text() for name in ("README.md", "docs/deploy.md"))
+    lines = re.findall(r"^(?:runuser .*)?python -m mpd2 ([^#\n]+)", told, flags=re.MULTILINE)
     named = {" ".join(line.split()[: 2 if line.startswith(("bench", "imaging", "workspace")) else 1]) for line in lines}
     assert set(OPTIONS) - named == {"app", "bench route"}
     for line in lines:

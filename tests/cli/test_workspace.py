@@ -11,6 +11,7 @@ import pytest
 from small_workspace import nights, small_workspace
 
 from mpd2.cli import main
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.workspace import DEFAULT
 from mpd2.evaluation.reports import publish_run
 from mpd2.lab.jobs.folder import Workshop
@@ -50,7 +51,7 @@ def test_list_names_the_shipped_and_your_own_and_says_what_is_damaged(
 
 
 def test_a_workspace_is_exported_removed_and_opened_again(place: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
-    before = exported(small_workspace(place))
+    before = exported(small_workspace(place), by=LOCAL)
     assert main(["workspace", "export", "nights"]) == 0
     file = Path("nights.workspace.zip")
     assert file.read_bytes() == before

@@ -10,6 +10,7 @@ from small_workspace import MANIFEST, nights, table_of
 
 from mpd2.cli import main
 from mpd2.cli.workspace import STAGES
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.workspace import DEFAULT, Workspace
 from mpd2.evaluation.metrics import COUNTED
 from mpd2.lab.jobs import orders
@@ -23,7 +24,7 @@ LINE = ["workspace", "build", "nights", "--methods", "ai,recalibrated-score", "-
 @pytest.fixture
 def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
     monkeypatch.setenv("MPD2_WORKSHOP", str(tmp_path))
-    return create("nights", table_of(nights()), MANIFEST, Workshop.here())
+    return create("nights", table_of(nights()), MANIFEST, Workshop.here(), by=LOCAL)
 
 
 def test_the_stages_are_those_of_a_build() -> None:

@@ -22,6 +22,7 @@ from tempfile import TemporaryDirectory
 import hostile_uploads as made
 from places import DATA
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import parse_manifest
@@ -48,16 +49,16 @@ def tables(make: Callable[[random.Random], tuple[str, bytes]]) -> Callable[[rand
     def bring(chance: random.Random, _: Workshop) -> None:
         name, data = make(chance)
         if chance.random() < 0.5 and name.endswith((".csv", ".parquet")):
-            uploads.read_own(data, name, benchmark().manifest)
+            uploads.read_own(data, name, benchmark().manifest, by=LOCAL)
         else:
-            Draft().with_file("cases", Upload.of(data, name))
+            Draft().with_file("cases", Upload.of(data, name, by=LOCAL))
 
     return bring
 
 
 def bring_workspace(chance: random.Random, place: Workshop) -> None:
     """Open an exported workspace, and read its table as every page does."""
-    workspace = archive.open_archive(io.BytesIO(made.workspace_file(chance)), place, confined=True)
+    workspace = archive.open_archive(io.BytesIO(made.workspace_file(chance)), place, by=LOCAL, confined=True)
     load_cohort(workspace.table, workspace.manifest())
 
 

@@ -11,6 +11,7 @@ from imaging_models import save_classifier, save_segmenter
 from PIL import Image
 from tiny_study import quick
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.workspace import Workspace
 from mpd2.imaging.measurement import row_of_outlines
 from mpd2.imaging.outlines import outlines_of_ellipses
@@ -150,7 +151,7 @@ def photograph_workspace(place: Workshop, cases: int = 96, runs: tuple[str, ...]
     """The workspace with its photographs inside it and two runs that were hardly trained; no tables, no map."""
     drawn = eyes(cases)
     rows = table(drawn)
-    made = create(NAME, rows.to_csv(index=False).encode(), MANIFEST, place)
+    made = create(NAME, rows.to_csv(index=False).encode(), MANIFEST, place, by=LOCAL)
     folder = made.folder / "photographs"
     folder.mkdir()
     for eye, name in zip(drawn, rows["file"], strict=True):

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 from tiny_study import quick
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.workspace import Workspace
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.workspaces.shelf import create
@@ -105,7 +106,7 @@ def recordings(patients: int = 160, seed: int = 0) -> pd.DataFrame:
 def made_workspace(place: Workshop, name: str = NAME, runs: Sequence[str] = RUNS) -> Workspace:
     """The workspace with some runs that were hardly trained; none of its tables, and no map."""
     table = recordings().to_csv(index=False, lineterminator="\n").encode()
-    made = create(name, table, MANIFEST, place, "# Murmurs\n\nMade up.\n")
+    made = create(name, table, MANIFEST, place, "# Murmurs\n\nMade up.\n", by=LOCAL)
     study = Study(made.cohort(), made.folder, (42, 43), contenders={run: quick(CONTENDERS[run]) for run in runs})
     for run in runs:
         study.make(run, say=lambda _: None)
@@ -137,7 +138,7 @@ def many_workspace(place: Workshop, readers: int = 30, inputs: int = 25, cohorts
             *(f'[[cohorts]]\nkey = "s{each}"\nname = "Site {each}"' for each in range(cohorts)),
         ]
     )
-    made = create("many", pd.DataFrame(table).to_csv(index=False).encode(), manifest, place)
+    made = create("many", pd.DataFrame(table).to_csv(index=False).encode(), manifest, place, by=LOCAL)
     study = Study(
         made.cohort(), made.folder, (42,), contenders={run: CONTENDERS[run] for run in ("ai", "recalibrated")}
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.workspace import Workspace
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.workspaces.shelf import create
@@ -101,7 +102,7 @@ def table_of(cells: pd.DataFrame) -> bytes:
 
 def small_workspace(place: Workshop, name: str = "nights", patients: int = 60) -> Workspace:
     """A workspace with that table, a datasheet and a stand-in for what a study makes."""
-    made = create(name, table_of(nights(patients)), MANIFEST, place, "# Nights\n\nMade up.\n")
+    made = create(name, table_of(nights(patients)), MANIFEST, place, "# Nights\n\nMade up.\n", by=LOCAL)
     for path, text in {
         "runs/ai/config.json": '{"method": "ai"}',
         "tables/overall.csv": "method,metric\nai,Acc\n",

@@ -13,6 +13,7 @@ from imaging_studio import NAME, PATIENT, eyes, jpeg, photograph_workspace
 from PIL import Image
 
 from mpd2.cli import main
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.errors import UserError
 from mpd2.imaging.attached import RECORD, SIDE, Attached, attach, attached, folder_of, inside, thumbnail
 from mpd2.lab.jobs.folder import PLACE, Workshop
@@ -143,9 +144,9 @@ def test_photographs_are_not_exported_the_pipeline_that_measured_them_is(worksho
     for name in ("imaging/imaging.json", "imaging/classifier/model.safetensors", "imaging/classifier/odd.bin"):
         (space / name).parent.mkdir(parents=True, exist_ok=True)
         (space / name).write_text("{}")
-    packed = exported(find(NAME, workshop))
+    packed = exported(find(NAME, workshop), by=LOCAL)
     assert PATIENT.encode() not in packed
-    there = open_archive(BytesIO(packed), workshop, "theirs").folder
+    there = open_archive(BytesIO(packed), workshop, "theirs", by=LOCAL).folder
     kept = {path.relative_to(there).as_posix() for path in there.rglob("*") if path.is_file()}
     assert kept == {"manifest.toml", "eyes.csv", "imaging/imaging.json", "imaging/classifier/model.safetensors"}
 
@@ -154,5 +155,5 @@ def test_thumbnails_go_with_their_workspace(workshop: Workshop) -> None:
     place = workshop.thumbnails / NAME
     thumbnail(workshop.workspaces / NAME / "photographs" / "000.jpg", place)
     assert list(place.iterdir())
-    remove(NAME, workshop)
+    remove(NAME, workshop, by=LOCAL)
     assert not place.exists()

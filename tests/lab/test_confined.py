@@ -14,6 +14,7 @@ from hostile_tables import EXAMPLE, ROWS, ended_by_returns, example, parquet, wi
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import TableError, UserError
 from mpd2.core.table_file import cohort_from_frame, read_cohort
@@ -46,7 +47,7 @@ def test_a_message_comes_back_whole_or_not_at_all(about: dict[str, str], parts: 
 
 
 def test_a_good_table_is_read_the_same_apart_and_here(benchmark: Cohort) -> None:
-    apart = uploads.read_own(EXAMPLE.encode(), "a.csv", benchmark.manifest)
+    apart = uploads.read_own(EXAMPLE.encode(), "a.csv", benchmark.manifest, by=LOCAL)
     here = read_cohort(EXAMPLE.encode(), "a.csv", benchmark.manifest, "routing")
     assert apart.fingerprint == here.fingerprint
     assert apart.ids.tolist() == here.ids.tolist()
@@ -70,19 +71,19 @@ def test_problems_come_back_one_by_one(benchmark: Cohort) -> None:
 def test_a_list_in_a_cell_is_never_unpacked(benchmark: Cohort) -> None:
     data = with_lists(300_000)
     assert len(data) < 2**16
-    assert len(uploads.read_own(data, "a.parquet", benchmark.manifest)) == ROWS  # nobody needs that column
+    assert len(uploads.read_own(data, "a.parquet", benchmark.manifest, by=LOCAL)) == ROWS  # nobody needs that column
     with pytest.raises(UserError, match="column extra: found cells of the kind list"):
         read_table(data, "a.parquet")
     known = example()
     place = known.column_names.index("vCDR")
     nested = parquet(known.set_column(place, "vCDR", pa.array([[0.5]] * ROWS)))
     with pytest.raises(UserError, match="column vCDR: found cells of the kind list"):
-        uploads.read_own(nested, "a.parquet", benchmark.manifest)
+        uploads.read_own(nested, "a.parquet", benchmark.manifest, by=LOCAL)
 
 
 def test_a_text_longer_than_a_spreadsheet_holds_is_refused_before_it_is_copied(benchmark: Cohort) -> None:
-    assert len(uploads.read_own(with_long_text(2**20), "a.parquet", benchmark.manifest)) == ROWS
-    for read in (read_table, lambda data, name: uploads.read_own(data, name, benchmark.manifest)):
+    assert len(uploads.read_own(with_long_text(2**20), "a.parquet", benchmark.manifest, by=LOCAL)) == ROWS
+    for read in (read_table, lambda data, name: uploads.read_own(data, name, benchmark.manifest, by=LOCAL)):
         with pytest.raises(UserError, match="column case_id: found a text of 1048576 bytes, expected at most 32767"):
             read(with_long_text(2**20, "case_id"), "a.parquet")
         with pytest.raises(UserError, match="field larger than field limit"):
@@ -91,7 +92,7 @@ def test_a_text_longer_than_a_spreadsheet_holds_is_refused_before_it_is_copied(b
 
 def test_a_file_of_commas_is_refused_by_its_first_row(benchmark: Cohort) -> None:
     begun = time.monotonic()
-    for read in (read_table, lambda data, name: uploads.read_own(data, name, benchmark.manifest)):
+    for read in (read_table, lambda data, name: uploads.read_own(data, name, benchmark.manifest, by=LOCAL)):
         with pytest.raises(UserError, match=r"1,?500,?001 (cells|columns), expected at most 2,?000"):
             read(b"," * 1_500_000, "a.csv")
     assert time.monotonic() - begun < 30
@@ -99,7 +100,7 @@ def test_a_file_of_commas_is_refused_by_its_first_row(benchmark: Cohort) -> None
 
 def test_rows_are_counted_whatever_ends_them(benchmark: Cohort) -> None:
     with pytest.raises(UserError, match="found 20001 rows, expected at most 20000"):
-        uploads.read_own(ended_by_returns(20_001), "a.csv", benchmark.manifest)
+        uploads.read_own(ended_by_returns(20_001), "a.csv", benchmark.manifest, by=LOCAL)
 
 
 @pytest.mark.parametrize("kind", [pa.string(), pa.binary()], ids=str)
@@ -107,7 +108,7 @@ def test_bytes_that_are_no_text_are_refused_and_never_printed(
     benchmark: Cohort, kind: pa.DataType, capfd: pytest.CaptureFixture[str]
 ) -> None:
     data = with_bytes(f"café {MARKER}".encode("latin-1"), "case_id", kind)
-    for read in (read_table, lambda data, name: uploads.read_own(data, name, benchmark.manifest)):
+    for read in (read_table, lambda data, name: uploads.read_own(data, name, benchmark.manifest, by=LOCAL)):
         with pytest.raises(TableError):
             read(data, "a.parquet")
     assert MARKER not in "".join(capfd.readouterr())
@@ -180,9 +181,9 @@ def test_an_id_is_never_taken_for_another_that_ends_in_a_nul(benchmark: Cohort, 
     place = table.column_names.index("case_id")
     data = parquet(table.set_column(place, "case_id", pa.array(ids).cast(kind)))
     with pytest.raises(TableError, match="row 3, column case_id"):
-        uploads.read_own(data, "a.parquet", benchmark.manifest)
+        uploads.read_own(data, "a.parquet", benchmark.manifest, by=LOCAL)
     with pytest.raises(TableError, match="row 3, column case_id"):
         cohort_from_frame(table.to_pandas().assign(case_id=ids), benchmark.manifest)
     frame = table.to_pandas().assign(case_id=ids).to_csv(index=False).encode()
     with pytest.raises(TableError, match="row 3"):
-        uploads.read_own(frame, "a.csv", benchmark.manifest)
+        uploads.read_own(frame, "a.csv", benchmark.manifest, by=LOCAL)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from places import DATA
 from toy import toy_problem
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.runs import (
@@ -120,7 +121,7 @@ def test_a_damaged_description_is_refused_with_the_reason(tmp_path: Path, name: 
     damage(own_copy(tmp_path / "runs" / name))
     (damaged,) = own_runs.damaged_runs(Workshop(tmp_path / "jobs", tmp_path / "runs"))
     assert reason in damaged.reason
-    own_runs.delete(name, Workshop(tmp_path / "jobs", tmp_path / "runs"))
+    own_runs.delete(name, Workshop(tmp_path / "jobs", tmp_path / "runs"), by=LOCAL)
     assert not (tmp_path / "runs" / name).exists()
 
 
@@ -175,7 +176,7 @@ def test_a_job_with_any_order_and_status_is_listed_or_refused(file: str, data: s
         queue.maintain(place)
         for job in damaged:
             assert str(job.folder) in job.damage
-            queue.forget(job, place)
+            queue.forget(job, place, by=LOCAL)
             assert not job.folder.exists()
 
 

@@ -17,6 +17,7 @@ from disk import full_disk, names
 from finished_jobs import PATIENCE, ended, wait_until
 from small_table import small_table
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.runs import load_predictions, load_run
@@ -53,7 +54,7 @@ def place(tmp_path, monkeypatch) -> Iterator[Workshop]:
     workshop = Workshop.here()
     yield workshop
     for job in reversed(all_jobs(workshop)):
-        queue.cancel(job, workshop)
+        queue.cancel(job, workshop, by=LOCAL)
     worker_pool.let_go()
 
 
@@ -80,13 +81,13 @@ def test_a_worker_works_where_its_job_is_and_not_where_it_was_started(place, ord
     with monkeypatch.context() as elsewhere:
         elsewhere.setenv(PLACE, str(tmp_path_factory.mktemp("elsewhere")))
         worker_pool.keep_ready()
-    job = queue.submit(order(), place)
+    job = queue.submit(order(), place, by=LOCAL)
     assert ended(job, place).state == "done"
     assert load_run(place.runs / job.name).members == 2
 
 
 def test_a_job_is_watched_from_its_order_to_a_whole_run(place, order, cohort):
-    job = queue.submit(order(), place)
+    job = queue.submit(order(), place, by=LOCAL)
     assert job.status.state == "running"
     status = ended(job, place)
     assert (status.state, status.epoch, status.training, status.reason) == ("done", 4, 0, "")
@@ -104,12 +105,12 @@ def test_a_job_is_watched_from_its_order_to_a_whole_run(place, order, cohort):
 
 
 def test_two_jobs_run_one_after_the_other_and_a_cancelled_one_leaves_no_run(place, order):
-    first, second = queue.submit(order(LONG), place), queue.submit(order(), place)
+    first, second = queue.submit(order(LONG), place, by=LOCAL), queue.submit(order(), place, by=LOCAL)
     assert [first.status.state, second.status.state] == ["running", "queued"]
     wait_until(lambda: first.status.epoch >= 3)
     assert second.status.state == "queued"
     assert first.status.seconds_left is not None
-    queue.cancel(first, place)
+    queue.cancel(first, place, by=LOCAL)
     assert first.status.state == "cancelled"
     assert not first.is_held()
     assert second.status.state == "running"
@@ -118,7 +119,7 @@ def test_two_jobs_run_one_after_the_other_and_a_cancelled_one_leaves_no_run(plac
 
 
 def test_a_killed_worker_is_replaced_and_ends_with_the_same_weights(place, order, cohort):
-    job = queue.submit(order(LONG), place)
+    job = queue.submit(order(LONG), place, by=LOCAL)
     wait_until(lambda: job.status.epoch >= 12)
     os.killpg(job.status.process, signal.SIGKILL)
     wait_until(lambda: not job.is_held())
@@ -132,8 +133,9 @@ def test_a_job_goes_on_when_the_server_that_started_it_is_gone(place, order, tmp
     (tmp_path / "order.json").write_text(order(LONG).model_dump_json())
     server = (
         "import os, sys; from mpd2.lab.jobs import queue; from mpd2.lab.jobs.folder import Order, Workshop;"
+        "from mpd2.clinic.access.actor import LOCAL;"
         "order = Order.model_validate_json(open(sys.argv[1]).read());"
-        "queue.submit(order, Workshop.here()); os.kill(os.getpid(), 9)"
+        "queue.submit(order, Workshop.here(), by=LOCAL); os.kill(os.getpid(), 9)"
     )
     subprocess.run([sys.executable, "-c", server, str(tmp_path / "order.json")], cwd=ROOT, check=False)
     (job,) = all_jobs(place)
@@ -148,7 +150,7 @@ def failing(place, order, monkeypatch) -> Callable[..., tuple[Job, Status]]:
     monkeypatch.setattr(worker_pool.Worker, "give", lambda waiting, job, lock, place: waiting.dismiss())
 
     def fail(*what, disk: int | None = None, **more) -> tuple[Job, Status]:
-        job = queue.submit(order(*what, **more), place)
+        job = queue.submit(order(*what, **more), place, by=LOCAL)
         with job.held(), full_disk(disk) if disk else nullcontext():
             assert worker.work(job, place) == worker.FAILED
         return job, job.status
@@ -189,7 +191,7 @@ def test_a_search_is_stopped_and_gone_on_with_to_its_last_trial(place, cohort, t
     monkeypatch.setattr(search, "BATCH", 2)
     costs = cohort.manifest.default_costs()
     wish = orders.Wish(orders.Start("paper", "MPD²", PAPER, costs), QUICK.but(training__epochs=2), costs)
-    job = queue.submit(orders.tuning(wish, Search(study="mine", trials=4), table, cohort), place)
+    job = queue.submit(orders.tuning(wish, Search(study="mine", trials=4), table, cohort), place, by=LOCAL)
     write = Job.write
 
     def stop_in_the_second_batch(job: Job, status: Status) -> None:
@@ -211,7 +213,7 @@ def test_a_search_is_stopped_and_gone_on_with_to_its_last_trial(place, cohort, t
 
 def test_a_worker_that_dies_every_time_leaves_its_reason(place, order, monkeypatch):
     monkeypatch.setattr(worker_pool, "MODULE", "mpd2.no_such_worker")
-    status = ended(queue.submit(order(), place), place)
+    status = ended(queue.submit(order(), place, by=LOCAL), place)
     assert (status.state, status.attempts) == ("failed", queue.ATTEMPTS)
     assert status.reason == f"its process ended with 1, {queue.ATTEMPTS} times"
 
@@ -262,15 +264,15 @@ def test_a_device_that_is_not_there_is_refused(cohort, table):
 
 def test_a_full_queue_is_refused_and_its_jobs_can_be_cancelled(place, order, monkeypatch):
     monkeypatch.setattr(queue, "RUNNING", 0)
-    jobs = [queue.submit(order(), place) for _ in range(queue.WAITING)]
+    jobs = [queue.submit(order(), place, by=LOCAL) for _ in range(queue.WAITING)]
     with pytest.raises(UserError, match=f"found {queue.WAITING} jobs waiting"):
-        queue.submit(order(), place)
+        queue.submit(order(), place, by=LOCAL)
     assert all_jobs(place) == jobs
-    queue.cancel(jobs[0], place)
+    queue.cancel(jobs[0], place, by=LOCAL)
     assert jobs[0].status.state == "cancelled"
     with pytest.raises(UserError, match="is not over"):
-        queue.forget(jobs[1], place)
-    queue.forget(jobs[0], place)
+        queue.forget(jobs[1], place, by=LOCAL)
+    queue.forget(jobs[0], place, by=LOCAL)
     assert all_jobs(place) == jobs[1:]
 
 
@@ -278,26 +280,26 @@ def test_a_job_that_cannot_be_written_is_refused_whole(place, order):
     place.jobs.parent.mkdir(exist_ok=True)
     place.jobs.write_text("in the way")
     with pytest.raises(UserError, match="jobs cannot be kept here"):
-        queue.submit(order(), place)
+        queue.submit(order(), place, by=LOCAL)
     place.jobs.unlink()
     with full_disk(100), pytest.raises(UserError, match="could not be written"):
-        queue.submit(order(), place)
+        queue.submit(order(), place, by=LOCAL)
     assert all_jobs(place) == []
 
 
 def test_old_jobs_are_forgotten(place, order, monkeypatch):
     monkeypatch.setattr(queue, "RUNNING", 0)
     monkeypatch.setattr(queue, "KEPT", 1)
-    old, new = queue.submit(order(), place), queue.submit(order(), place)
+    old, new = queue.submit(order(), place, by=LOCAL), queue.submit(order(), place, by=LOCAL)
     for job in (old, new):
-        queue.cancel(job, place)
+        queue.cancel(job, place, by=LOCAL)
     queue.maintain(place)
     assert all_jobs(place) == [new]
 
 
 def test_only_one_can_hold_a_job(place, order, monkeypatch):
     monkeypatch.setattr(queue, "RUNNING", 0)
-    job = queue.submit(order(), place)
+    job = queue.submit(order(), place, by=LOCAL)
     with job.held() as first, job.held() as second:
         assert (first, second, job.is_held()) == (True, False, True)
     assert not job.is_held()
@@ -309,7 +311,7 @@ def test_only_one_can_hold_a_job(place, order, monkeypatch):
 def test_a_server_looks_after_the_queue_by_itself(place, order, monkeypatch):
     monkeypatch.setattr(queue, "RUNNING", 0)
     monkeypatch.setattr(maintenance, "EVERY", 0.01)
-    job = queue.submit(order(), place)
+    job = queue.submit(order(), place, by=LOCAL)
     job.write(job.status.model_copy(update={"state": "running", "attempts": 1}))  # as a dead worker leaves it
 
     async def serve() -> None:
@@ -342,7 +344,7 @@ def test_what_is_wrong_with_the_place_is_logged_once(place, monkeypatch, caplog)
 
 def test_a_worker_that_cannot_be_given_its_job_waits_for_the_next(place, order, monkeypatch):
     monkeypatch.setattr(queue, "RUNNING", 0)
-    job = queue.submit(order(), place)
+    job = queue.submit(order(), place, by=LOCAL)
     monkeypatch.setattr(queue, "RUNNING", 1)
     with full_disk(100), pytest.raises(UserError, match="could not be written"):
         queue.maintain(place)

@@ -12,6 +12,7 @@ from places import DATA
 from pydantic import ValidationError
 from small_workspace import MANIFEST, nights, table_of
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.errors import UserError
 from mpd2.core.workspace import Workspace, shipped_workspaces
 from mpd2.lab.jobs import orders, queue, worker_pool
@@ -29,13 +30,13 @@ def place(tmp_path, monkeypatch) -> Iterator[Workshop]:
     workshop = Workshop.here()
     yield workshop
     for job in reversed(all_jobs(workshop)):
-        queue.cancel(job, workshop)
+        queue.cancel(job, workshop, by=LOCAL)
     worker_pool.let_go()
 
 
 @pytest.fixture
 def workspace(place) -> Workspace:
-    return create("nights", table_of(nights()), MANIFEST, place)
+    return create("nights", table_of(nights()), MANIFEST, place, by=LOCAL)
 
 
 def births(workspace: Workspace) -> dict[str, int]:
@@ -44,7 +45,7 @@ def births(workspace: Workspace) -> dict[str, int]:
 
 
 def test_a_build_is_a_job_that_says_how_far_it_is_and_leaves_everything_in_the_workspace(place, workspace):
-    job = queue.submit(orders.building(workspace, SMALL), place)
+    job = queue.submit(orders.building(workspace, SMALL), place, by=LOCAL)
     assert (job.order.kind, job.order.building.workspace) == ("build", "nights")
     status = ended(job, place)
     assert (status.state, status.reason, status.epoch, status.steps) == ("done", "", 4, 4)
@@ -55,12 +56,12 @@ def test_a_build_is_a_job_that_says_how_far_it_is_and_leaves_everything_in_the_w
 
 
 def test_a_build_that_was_cancelled_keeps_what_is_whole_and_another_goes_on(place, workspace):
-    job = queue.submit(orders.building(workspace, SMALL.model_copy(update={"seeds": 50})), place)
+    job = queue.submit(orders.building(workspace, SMALL.model_copy(update={"seeds": 50})), place, by=LOCAL)
     wait_until(lambda: "ai" in births(workspace))
-    queue.cancel(job, place)
+    queue.cancel(job, place, by=LOCAL)
     assert job.status.state == "cancelled"
     there = births(workspace)
-    again = queue.submit(orders.building(workspace, SMALL.model_copy(update={"seeds": 50})), place)
+    again = queue.submit(orders.building(workspace, SMALL.model_copy(update={"seeds": 50})), place, by=LOCAL)
     assert ended(again, place).state == "done"
     assert again.status.steps == 4 - len(there)
     assert births(workspace).items() >= there.items()
@@ -69,7 +70,7 @@ def test_a_build_that_was_cancelled_keeps_what_is_whole_and_another_goes_on(plac
 
 def test_a_build_whose_worker_is_killed_is_taken_up_again(place, workspace):
     longer = SMALL.model_copy(update={"seeds": 50, "methods": (*SMALL.methods, "verma", "narasimhan", "keswani")})
-    job = queue.submit(orders.building(workspace, longer), place)
+    job = queue.submit(orders.building(workspace, longer), place, by=LOCAL)
     wait_until(lambda: "ai" in births(workspace))
     process = job.status.process
     assert process is not None
@@ -82,7 +83,7 @@ def test_a_build_whose_worker_is_killed_is_taken_up_again(place, workspace):
 def test_a_build_of_a_table_that_has_changed_meanwhile_fails_with_the_reason(place, workspace):
     order = orders.building(workspace, SMALL)
     workspace.table.write_bytes(table_of(nights(seed=1)))
-    status = ended(queue.submit(order, place), place)
+    status = ended(queue.submit(order, place, by=LOCAL), place)
     assert status.state == "failed"
     assert "has changed since the job was asked for; ask again" in status.reason
     assert not births(workspace)
@@ -90,7 +91,7 @@ def test_a_build_of_a_table_that_has_changed_meanwhile_fails_with_the_reason(pla
 
 def test_what_was_left_out_is_told_as_a_warning(place, workspace):
     size = BuildSize(seeds=1, methods=("ai", "random-reader"), until="tables")
-    status = ended(queue.submit(orders.building(workspace, size), place), place)
+    status = ended(queue.submit(orders.building(workspace, size), place, by=LOCAL), place)
     assert status.state == "done"
     assert any(warning.startswith("RESULTS.md waits for") for warning in status.warnings)
     assert (workspace.folder / "tables" / "overall.csv").is_file()
@@ -98,7 +99,7 @@ def test_what_was_left_out_is_told_as_a_warning(place, workspace):
 
 def test_a_build_that_takes_too_long_fails_and_leaves_no_method_out(place, workspace):
     order = orders.building(workspace, BuildSize(seeds=50, methods=("ai", "studio"), until="methods"))
-    status = ended(queue.submit(order.model_copy(update={"most_seconds": 4}), place), place)
+    status = ended(queue.submit(order.model_copy(update={"most_seconds": 4}), place, by=LOCAL), place)
     assert status.state == "failed"
     assert status.reason.startswith("took longer than the 4 s a job may take")
     assert "studio" not in births(workspace)

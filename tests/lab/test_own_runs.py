@@ -12,6 +12,7 @@ import pytest
 from disk import names
 from toy import toy_problem
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.errors import UserError
 from mpd2.core.runs import annotate, load_predictions, load_run, save_run
 from mpd2.lab.jobs import orders, own_runs
@@ -57,7 +58,7 @@ def test_own_runs_say_what_they_are_and_what_is_none_is_passed_over(place):
 
 
 def test_a_new_name_is_seen_at_once_and_the_run_stays_whole(place):
-    own_runs.rename("one", " mine ", place, {"yours"})
+    own_runs.rename("one", " mine ", place, {"yours"}, by=LOCAL)
     assert own_runs.own_runs(place)[0].title == "mine"
     assert load_run(place.runs / "one").notes["conditions"] == [cell for cell in CELLS for _ in range(2)]
 
@@ -65,18 +66,18 @@ def test_a_new_name_is_seen_at_once_and_the_run_stays_whole(place):
 @pytest.mark.parametrize(("title", "told"), [("yours", "is taken"), ("  ", "found 0"), ("x" * 81, "found 81")])
 def test_a_name_that_is_taken_empty_or_endless_is_refused(place, title, told):
     with pytest.raises(UserError, match=told):
-        own_runs.rename("one", title, place, {"yours"})
+        own_runs.rename("one", title, place, {"yours"}, by=LOCAL)
 
 
 def test_a_deleted_run_leaves_nothing_and_cannot_be_deleted_twice(place):
-    own_runs.delete("one", place)
+    own_runs.delete("one", place, by=LOCAL)
     assert names(place.runs) == []
     with pytest.raises(UserError, match="there is no such run"):
-        own_runs.delete("one", place)
+        own_runs.delete("one", place, by=LOCAL)
 
 
 def test_an_exported_run_can_be_read_where_it_is_unpacked(place, tmp_path):
-    with zipfile.ZipFile(io.BytesIO(own_runs.zipped("one", place))) as archive:
+    with zipfile.ZipFile(io.BytesIO(own_runs.zipped("one", place, by=LOCAL))) as archive:
         archive.extractall(tmp_path / "elsewhere")
     run = load_run(tmp_path / "elsewhere" / "one")
     assert load_predictions(tmp_path / "elsewhere" / "one", run, COHORT).defer.shape == (4, len(COHORT))
@@ -86,14 +87,14 @@ def test_an_exported_run_follows_no_link_out_of_its_folder(place, tmp_path):
     secret = tmp_path / "secret"
     secret.write_text("of somebody else")
     (place.runs / "one" / "more.json").symlink_to(secret)
-    with zipfile.ZipFile(io.BytesIO(own_runs.zipped("one", place))) as archive:
+    with zipfile.ZipFile(io.BytesIO(own_runs.zipped("one", place, by=LOCAL))) as archive:
         assert "one/more.json" not in archive.namelist()
         assert "one/config.json" in archive.namelist()
 
 
 def test_a_picture_in_the_name_of_a_run_is_nothing_but_words(place):
     annotate(place.runs / "one", title="mine ![x](http://elsewhere.example/x.png)")
-    own_runs.rename("one", "**mine** ![x](http://elsewhere.example/x.png)", place, set())
+    own_runs.rename("one", "**mine** ![x](http://elsewhere.example/x.png)", place, set(), by=LOCAL)
     assert own_runs.described("one", place).title == "mine ! x (http elsewhere.example/x.png)"
 
 
@@ -105,7 +106,7 @@ def test_more_runs_than_can_be_looked_through_are_refused(place, monkeypatch):
 
 def test_a_cell_of_a_grid_becomes_a_run_with_the_same_policy(place, grid_run):
     policy = policy_of(grid_run, COHORT)
-    own_runs.keep_cell("one", grid_run, policy, CELLS[1], "a cell", COHORT, place)
+    own_runs.keep_cell("one", grid_run, policy, CELLS[1], "a cell", COHORT, place, by=LOCAL)
     run = load_run(place.runs / "one-2")
     assert (run.members, run.notes["title"], run.notes["kind"]) == (2, "a cell", "train")
     np.testing.assert_array_equal(policy_of(run, COHORT).defer, policy.defer[2:])
@@ -127,12 +128,12 @@ def test_only_seeds_of_every_cell_are_compared(grid_run):
 
 
 def test_a_preset_is_kept_by_a_safe_name_and_other_files_are_passed_over(place):
-    assert keep_preset(PAPER.but(budget__target=0.4), "best of: mine/1", place) == "best-of-mine-1"
+    assert keep_preset(PAPER.but(budget__target=0.4), "best of: mine/1", place, by=LOCAL) == "best-of-mine-1"
     (place.runs / "broken.json").write_text("{")
     (place.runs / "other.json").write_text('{"nonsense": 1}')
     assert kept_presets(place) == {"best-of-mine-1": PAPER.but(budget__target=0.4)}
     with pytest.raises(UserError, match="expected at least one letter"):
-        keep_preset(PAPER, "…", place)
+        keep_preset(PAPER, "…", place, by=LOCAL)
 
 
 def test_a_search_within_limits_is_ordered_and_a_larger_one_refused():

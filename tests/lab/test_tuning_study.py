@@ -8,6 +8,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from functools import partial
 from pathlib import Path
 from time import monotonic, sleep
 
@@ -19,6 +20,7 @@ from optuna.trial import TrialState, create_trial
 from places import HELPERS, ROOT
 from tiny_search import BASE, BATCH, COHORT, NAME, TRIALS, plan_of, searched, worker_on
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.cohort import learning_split
 from mpd2.core.errors import Cancelled, UserError
 from mpd2.lab.tuning.sampler import LEAST_EPOCHS
@@ -202,7 +204,7 @@ def test_another_plan_is_refused_by_what_differs(study, place):
             open_study(storage, NAME, plan)
 
 
-@pytest.mark.parametrize("use", [load_study, delete_study])
+@pytest.mark.parametrize("use", [load_study, partial(delete_study, by=LOCAL)])
 def test_a_study_that_is_not_there_is_refused_with_those_that_are(study, place, use):
     with pytest.raises(UserError, match="study: found none called 'lost', expected one of those there: search"):
         use(connect(str(place)), "lost")

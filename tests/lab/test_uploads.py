@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 from places import DATA
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import TableError, UserError
 from mpd2.core.runs import Run, load_run
@@ -28,12 +29,12 @@ def run() -> Run:
 
 @pytest.fixture(scope="module")
 def example(benchmark: Cohort) -> Cohort:
-    return uploads.read_own(uploads.example_table(TABLE).encode(), "example.csv", benchmark.manifest)
+    return uploads.read_own(uploads.example_table(TABLE).encode(), "example.csv", benchmark.manifest, by=LOCAL)
 
 
 @pytest.fixture(scope="module")
 def tried(run: Run, example: Cohort) -> uploads.Trial:
-    return uploads.try_out(run, "Router", example)
+    return uploads.try_out(run, "Router", example, by=LOCAL)
 
 
 def parquet(frame: pd.DataFrame) -> bytes:
@@ -71,20 +72,20 @@ def test_only_cases_with_truth_and_word_are_judged(run: Run, example: Cohort) ->
     truth = example.truth.copy()
     truth[:10] = UNKNOWN
     silent = replace(example, truth=truth, decisions=np.full_like(example.decisions, UNKNOWN))
-    tried = uploads.try_out(run, "Router", silent)
+    tried = uploads.try_out(run, "Router", silent, by=LOCAL)
     kept = ~tried.outcome.decisions.deferred[0] & (truth != UNKNOWN)
     assert uploads.judge(tried)["n"].unique().tolist() == [kept.sum()]
     assert tried.worklist.loc[tried.worklist["action"] != "ai", "label"].isna().all()
 
 
 def test_without_a_truth_nothing_is_judged_but_all_is_routed(run: Run, example: Cohort) -> None:
-    tried = uploads.try_out(run, "Router", replace(example, truth=np.full(len(example), UNKNOWN)))
+    tried = uploads.try_out(run, "Router", replace(example, truth=np.full(len(example), UNKNOWN)), by=LOCAL)
     assert uploads.judge(tried).empty
     assert len(tried.worklist) == len(example)
 
 
 def test_one_case_alone_can_be_tried(run: Run, example: Cohort) -> None:
-    tried = uploads.try_out(run, "Router", example.rows(np.array([0])))
+    tried = uploads.try_out(run, "Router", example.rows(np.array([0])), by=LOCAL)
     assert uploads.judge(tried)["n"].eq(1).all()
     assert uploads.sent_share(tried).startswith("100\N{NO-BREAK SPACE}% of cases")
 
@@ -93,8 +94,10 @@ def test_the_share_sent_is_less_sure_where_rows_belong_together(run: Run, exampl
     alone = replace(example, cluster=np.arange(len(example)))
     twice = np.repeat(np.arange(len(alone)), 2)
     pairs = replace(alone.rows(twice), ids=np.arange(len(twice)).astype(str), cluster=twice)
-    once = uploads.sent_share(uploads.try_out(run, "Router", alone))
-    assert uploads.sent_share(uploads.try_out(run, "Router", pairs)) == once  # the same cases twice tell nothing new
+    once = uploads.sent_share(uploads.try_out(run, "Router", alone, by=LOCAL))
+    assert (
+        uploads.sent_share(uploads.try_out(run, "Router", pairs, by=LOCAL)) == once
+    )  # the same cases twice tell nothing new
 
 
 def test_metrics_as_text_have_their_intervals_and_a_true_minus() -> None:
@@ -123,7 +126,7 @@ def test_a_file_that_is_no_such_table_is_refused_in_words(
     benchmark: Cohort, data: bytes, name: str, message: str
 ) -> None:
     with pytest.raises(UserError, match=message):
-        uploads.read_own(data, name, benchmark.manifest)
+        uploads.read_own(data, name, benchmark.manifest, by=LOCAL)
 
 
 def test_more_cases_than_a_shared_server_can_take_are_refused(
@@ -134,8 +137,10 @@ def test_more_cases_than_a_shared_server_can_take_are_refused(
     text = rows.to_csv(index=False)
     for data, name in ((text.encode(), "a.csv"), (text.rstrip().encode(), "a.csv"), (parquet(rows), "a.parquet")):
         with pytest.raises(UserError, match="found 51 rows, expected at most 50"):
-            uploads.read_own(data, name, benchmark.manifest)
-    assert len(uploads.read_own(rows.head(50).to_csv(index=False).encode(), "a.csv", benchmark.manifest)) == 50
+            uploads.read_own(data, name, benchmark.manifest, by=LOCAL)
+    assert (
+        len(uploads.read_own(rows.head(50).to_csv(index=False).encode(), "a.csv", benchmark.manifest, by=LOCAL)) == 50
+    )
 
 
 def test_a_small_parquet_file_that_unpacks_to_a_huge_table_is_refused(
@@ -145,7 +150,7 @@ def test_a_small_parquet_file_that_unpacks_to_a_huge_table_is_refused(
     data = parquet(pd.DataFrame({"case_id": ["0" * (2**20 + 1)]}))
     assert len(data) < 2**18
     with pytest.raises(UserError, match="found 1 MB when unpacked"):
-        uploads.read_own(data, "a.parquet", benchmark.manifest)
+        uploads.read_own(data, "a.parquet", benchmark.manifest, by=LOCAL)
 
 
 def test_one_long_text_that_stands_in_every_row_is_refused(benchmark: Cohort, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +158,7 @@ def test_one_long_text_that_stands_in_every_row_is_refused(benchmark: Cohort, mo
     data = parquet(pd.DataFrame({"case_id": ["0" * 2**14] * 400}))  # written once, with a reference in each row
     assert len(data) < 2**18
     with pytest.raises(UserError, match="found 6 MB when unpacked"):
-        uploads.read_own(data, "a.parquet", benchmark.manifest)
+        uploads.read_own(data, "a.parquet", benchmark.manifest, by=LOCAL)
 
 
 def test_hostile_cells_are_quoted_as_text_and_cut_short(benchmark: Cohort) -> None:
@@ -161,13 +166,13 @@ def test_hostile_cells_are_quoted_as_text_and_cut_short(benchmark: Cohort) -> No
     cells = rows[1].split(",")
     cells[rows[0].split(",").index("vCDR")] = "=cmd|' /C calc'!A0" + "<script>" * 50
     with pytest.raises(TableError) as refused:
-        uploads.read_own("\n".join([rows[0], ",".join(cells)]).encode(), "a.csv", benchmark.manifest)
+        uploads.read_own("\n".join([rows[0], ",".join(cells)]).encode(), "a.csv", benchmark.manifest, by=LOCAL)
     assert refused.value.problems[0].found.startswith("=cmd|' /C calc'!A0<script>")
     assert len(refused.value.problems[0].found) < 50
 
 
 def test_the_same_table_as_parquet_is_read_the_same(benchmark: Cohort, example: Cohort) -> None:
     text = io.StringIO(uploads.example_table(TABLE))
-    same = uploads.read_own(parquet(pd.read_csv(text)), "a.parquet", benchmark.manifest)
+    same = uploads.read_own(parquet(pd.read_csv(text)), "a.parquet", benchmark.manifest, by=LOCAL)
     np.testing.assert_array_equal(same.decisions, example.decisions)
     np.testing.assert_allclose(same.state, example.state)

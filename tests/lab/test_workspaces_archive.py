@@ -18,9 +18,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_workspace import MANIFEST, nights, small_workspace, table_of
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.errors import UserError
 from mpd2.core.workspace import Workspace
 from mpd2.lab.jobs.folder import Workshop
+from mpd2.lab.owners import OWNER
 from mpd2.lab.workspaces import adding, archive, shelf
 
 Files = dict[str, bytes]
@@ -34,7 +36,7 @@ def place(tmp_path: Path) -> Workshop:
 @cache
 def small_export() -> bytes:
     with TemporaryDirectory() as folder:
-        return archive.exported(small_workspace(Workshop(Path(folder) / "jobs", Path(folder) / "runs")))
+        return archive.exported(small_workspace(Workshop(Path(folder) / "jobs", Path(folder) / "runs")), by=LOCAL)
 
 
 def contents(workspace: Workspace) -> Files:
@@ -63,7 +65,7 @@ def zipped(files: Files, method: int = zipfile.ZIP_DEFLATED) -> bytes:
 
 
 def opened(packed: bytes, place: Workshop, name: str | None = None) -> Workspace:
-    return archive.open_archive(io.BytesIO(packed), place, name)
+    return archive.open_archive(io.BytesIO(packed), place, name, by=LOCAL)
 
 
 def nothing_lies_in(folder: Path) -> bool:
@@ -76,13 +78,13 @@ def nothing_lies_in(folder: Path) -> bool:
 
 def test_what_is_opened_is_what_was_exported(place: Workshop, tmp_path: Path) -> None:
     workspace = small_workspace(place)
-    adding.add_rows("nights", nights(2, first=90).set_axis(range(2, 8)), "new.csv", place)
+    adding.add_rows("nights", nights(2, first=90).set_axis(range(2, 8)), "new.csv", place, by=LOCAL)
     elsewhere = Workshop(tmp_path / "elsewhere" / "jobs", tmp_path / "elsewhere" / "runs")
-    made = opened(archive.exported(workspace), elsewhere)
+    made = opened(archive.exported(workspace, by=LOCAL), elsewhere)
     assert made.name == "nights"
     assert contents(made) == contents(workspace)
     assert "earlier.json" in contents(made)
-    assert archive.exported(made) == archive.exported(workspace)
+    assert archive.exported(made, by=LOCAL) == archive.exported(workspace, by=LOCAL)
     assert made.cohort().fingerprint == workspace.cohort().fingerprint
     assert not (made.folder / "build").exists()
 
@@ -98,23 +100,23 @@ def test_what_is_opened_is_what_was_exported(place: Workshop, tmp_path: Path) ->
 def test_any_workspace_comes_back_byte_for_byte(runs: Files, readme: str) -> None:
     with TemporaryDirectory() as folder:
         place = Workshop(Path(folder) / "jobs", Path(folder) / "runs")
-        workspace = shelf.create("nights", table_of(nights(20)), MANIFEST, place, readme)
+        workspace = shelf.create("nights", table_of(nights(20)), MANIFEST, place, readme, by=LOCAL)
         for path, data in runs.items():
             (workspace.folder / path).parent.mkdir(parents=True, exist_ok=True)
             (workspace.folder / path).write_bytes(data)
-        made = opened(archive.exported(workspace), place, "again")
+        made = opened(archive.exported(workspace, by=LOCAL), place, "again")
         assert contents(made) == contents(workspace)
 
 
 def test_drafts_and_links_and_what_is_no_part_of_it_are_not_exported(place: Workshop, tmp_path: Path) -> None:
     workspace = small_workspace(place)
-    before = set(files_of(archive.exported(workspace)))
+    before = set(files_of(archive.exported(workspace, by=LOCAL)))
     (tmp_path / "secret.json").write_text("{}")
     (workspace.folder / "runs" / "ai" / "link.json").symlink_to(tmp_path / "secret.json")
     (workspace.folder / "runs" / ".draft").mkdir()
     (workspace.folder / "runs" / ".draft" / "config.json").write_text("{}")
     (workspace.folder / "notes.txt").write_text("mine")
-    assert set(files_of(archive.exported(workspace))) == before
+    assert set(files_of(archive.exported(workspace, by=LOCAL))) == before
     assert not any(name.startswith("build") for name in before)
 
 
@@ -267,5 +269,6 @@ def test_whatever_bytes_are_changed_it_is_refused_in_words_or_the_same(data: st.
             assert nothing_lies_in(Path(folder))
         else:
             expected = files_of(small_export())
+            expected[OWNER] = (made.folder / OWNER).read_bytes()
             assert contents(made) == {path: text for path, text in expected.items() if path != "digests.json"}
             assert list(Path(folder).iterdir()) == [place.workspaces]

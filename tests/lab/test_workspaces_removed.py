@@ -8,6 +8,7 @@ import pytest
 from disk import names
 from small_workspace import MANIFEST, nights, small_workspace, table_of
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.workspace import DEFAULT, Workspace
@@ -50,7 +51,7 @@ def everything(folder: Path) -> list[str]:
 
 
 def test_nothing_is_left_of_it_and_all_of_others(place: Workshop, tmp_path: Path) -> None:
-    other = shelf.create("other", table_of(nights(40)), MANIFEST, place)
+    other = shelf.create("other", table_of(nights(40)), MANIFEST, place, by=LOCAL)
     theirs = other.cohort()
     keep_run("theirs", theirs, place)
     keep_job("theirs", other, theirs.fingerprint, place)
@@ -60,14 +61,14 @@ def test_nothing_is_left_of_it_and_all_of_others(place: Workshop, tmp_path: Path
     keep_run("first", before, place)
     keep_job("first", workspace, before.fingerprint, place)
     keep_study("first", before.fingerprint, place)
-    adding.add_rows("nights", nights(2, first=60).set_axis(range(2, 8)), "new.csv", place)
+    adding.add_rows("nights", nights(2, first=60).set_axis(range(2, 8)), "new.csv", place, by=LOCAL)
     now = workspace.cohort()
     keep_run("second", now, place)
     keep_job("second", workspace, now.fingerprint, place, "queued")
     keep_job("third", workspace, "of an edited manifest", place, "failed")
     (place.workspaces / ".nights.0123456789abcdef0123456789abcdef").mkdir()
 
-    gone = removing.remove("nights", place)
+    gone = removing.remove("nights", place, by=LOCAL)
 
     assert (gone.runs, gone.jobs, gone.studies) == (("second", "first"), ("first", "second", "third"), ("first",))
     assert "2 own runs, 3 jobs, 1 tuning study" in gone.in_words()
@@ -86,16 +87,16 @@ def test_runs_of_a_table_that_another_workspace_has_too_stay(place: Workshop) ->
         small_workspace(place, name)
     cohort = shelf.find("nights", place).cohort()
     keep_run("ours", cohort, place)
-    gone = removing.remove("nights", place)
+    gone = removing.remove("nights", place, by=LOCAL)
     assert (gone.runs, gone.shared) == ((), ("twin",))
     assert "stay, for twin has it too" in gone.in_words()
-    assert removing.remove("twin", place).runs == ("ours",)
+    assert removing.remove("twin", place, by=LOCAL).runs == ("ours",)
     assert own_runs.own_runs(place) == []
 
 
 def test_a_shipped_workspace_stays(place: Workshop) -> None:
     with pytest.raises(UserError, match=r"is shipped with MPD² Studio and stays as it is"):
-        removing.remove(DEFAULT, place)
+        removing.remove(DEFAULT, place, by=LOCAL)
     assert shelf.find(DEFAULT, place).table.is_file()
 
 
@@ -103,5 +104,5 @@ def test_a_shipped_workspace_stays(place: Workshop) -> None:
 def test_a_damaged_workspace_can_be_removed(damage: str, place: Workshop) -> None:
     workspace = small_workspace(place)
     (workspace.folder / damage).write_bytes(b"\xff")
-    removing.remove("nights", place)
+    removing.remove("nights", place, by=LOCAL)
     assert names(place.workspaces) == []

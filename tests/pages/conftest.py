@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 from streamlit.testing.v1 import AppTest
 
 from mpd2.lab.jobs.folder import PLACE
@@ -21,6 +23,14 @@ def nobodys_runs(tmp_path_factory) -> Iterator[None]:
     """A workshop without a run, whatever somebody has made here."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv(PLACE, str(tmp_path_factory.mktemp("empty")))
+        yield
+
+
+@pytest.fixture(autouse=True, scope="session")
+def packages_read_once() -> Iterator[None]:
+    """What Streamlit finds in the installed packages, which it would read anew, all of them, for every page opened."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", cache(manifest_scanner.scan_component_manifests))
         yield
 
 

@@ -9,6 +9,7 @@ from hostile import DAMAGED_DESCRIPTIONS, DAMAGED_FILES, DEEP, LONG, hostile_run
 from places import DATA
 from streamlit.testing.v1 import AppTest
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.cache import CACHE
 from mpd2.core.text import verbatim
 from mpd2.core.workspace import DEFAULT, Workspace
@@ -44,9 +45,9 @@ def place(tmp_path_factory) -> Iterator[Workshop]:
         own_copy(workshop.runs / "sound")
         hostile_runs(workshop.runs)
         for name, (file, content) in DAMAGED_JOBS.items():
-            job = queue.submit(order(name), workshop)
+            job = queue.submit(order(name), workshop, by=LOCAL)
             (job.folder / file).write_bytes(content)
-        (queue.submit(order("curves"), workshop).folder / HISTORY).write_bytes(b'{"epoch": "last"}\n')
+        (queue.submit(order("curves"), workshop, by=LOCAL).folder / HISTORY).write_bytes(b'{"epoch": "last"}\n')
         yield workshop
     CACHE.clear()
 

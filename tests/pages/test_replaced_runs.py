@@ -11,6 +11,7 @@ import pytest
 from places import DATA
 from streamlit.testing.v1 import AppTest
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.cache import CACHE
 from mpd2.core.files import replacing_folder
 from mpd2.core.runs import annotate
@@ -52,7 +53,7 @@ def in_place(place: Workshop) -> None:
 
 
 def deleted_and_made_again(place: Workshop) -> None:
-    own_runs.delete(NAME, place)
+    own_runs.delete(NAME, place, by=LOCAL)
     write(SECOND, place.runs / NAME)
 
 

@@ -6,6 +6,7 @@ import pytest
 from places import DATA
 from streamlit.testing.v1 import AppTest
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.cache import CACHE
 from mpd2.core.runs import load_run
 from mpd2.core.text import verbatim
@@ -40,7 +41,7 @@ def wish(title: str) -> orders.Wish:
 
 def finished(order, place: Workshop) -> Job:
     """A job that was done, here rather than in a process of its own."""
-    job = queue.submit(order, place)
+    job = queue.submit(order, place, by=LOCAL)
     with job.held():
         assert worker.work(job, place) == 0
     return job
@@ -127,17 +128,17 @@ def test_the_order_is_what_stands_on_the_page_at_the_press(retrain, workshop):
     press(retrain, "Train")
     (job,) = [job for job in all_jobs(workshop) if job.status.state == "queued"]
     assert (job.order.title, len(job.order.configs)) == ("as typed", 2)
-    queue.cancel(job, workshop)
+    queue.cancel(job, workshop, by=LOCAL)
 
 
 def test_a_job_that_died_leaves_its_reason_on_the_page(open_page, workshop):
     order = orders.training(wish("unlucky"), 1, DATA / "glaucoma.csv", store.cohort(DEFAULT))
-    job = queue.submit(order, workshop)
+    job = queue.submit(order, workshop, by=LOCAL)
     job.write(Status(state="failed", reason="its process was ended by SIGKILL, 3 times"))
     page = open_page("retrain")
     assert "failed: its process was ended by SIGKILL, 3 times" in said(page)
     assert "its process was ended by SIGKILL, 3 times" in [text.value for text in page.text]
-    queue.forget(job, workshop)
+    queue.forget(job, workshop, by=LOCAL)
 
 
 def test_a_finished_run_stands_beside_the_active_one_on_val(done, retrain):
@@ -217,14 +218,14 @@ def test_a_study_can_be_deleted_but_not_while_a_job_works_on_it(workshop, open_p
         search = Search(study=study, trials=1)
         finished(orders.tuning(wish(study), search, DATA / "glaucoma.csv", store.cohort(DEFAULT)), workshop)
     again = orders.tuning(wish("more"), Search(study="first", trials=9), DATA / "glaucoma.csv", store.cohort(DEFAULT))
-    waiting = queue.submit(again, workshop)
+    waiting = queue.submit(again, workshop, by=LOCAL)
     page = open_page("retrain", lab="tune")
     page.selectbox(key="tune_shown").set_value("first").run()
     page.button(key="tune_delete").click().run()
     assert not page.exception
     assert "cancel it first" in page.toast[0].value
     assert {"first", "second"} <= set(page.selectbox(key="tune_shown").options)
-    queue.cancel(waiting, workshop)
+    queue.cancel(waiting, workshop, by=LOCAL)
     page.run()
     page.button(key="tune_delete").click().run()
     assert not page.exception
@@ -245,7 +246,7 @@ def test_the_best_configuration_is_trained_again_at_a_press(workshop, open_page)
     (job,) = [job for job in all_jobs(workshop) if job.status.state == "queued"]
     assert (job.order.title, job.order.changed_from) == ("tiny-best", "preset-tiny-best")
     assert len(job.order.configs) == 10
-    queue.cancel(job, workshop)
+    queue.cancel(job, workshop, by=LOCAL)
 
 
 def test_a_search_is_put_into_the_queue(workshop, open_page):
@@ -254,7 +255,7 @@ def test_a_search_is_put_into_the_queue(workshop, open_page):
     page.button(key="tune_go").click().run()
     (job,) = [job for job in all_jobs(workshop) if job.status.state == "queued"]
     assert (job.order.search.study, job.order.search.trials) == ("studio", 20)
-    queue.cancel(job, workshop)
+    queue.cancel(job, workshop, by=LOCAL)
 
 
 def test_a_deleted_run_that_was_active_gives_way_to_the_usual_one(workshop, open_page):

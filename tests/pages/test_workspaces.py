@@ -10,6 +10,7 @@ import pytest
 from made_workspace import MANIFEST, NAME, made_workspace, many_workspace, recordings
 from streamlit.testing.v1 import AppTest
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.cache import CACHE
 from mpd2.core.workspace import DEFAULT
 from mpd2.lab.jobs import worker_pool
@@ -136,7 +137,7 @@ def test_another_workspace_keeps_what_fits_and_forgets_what_does_not(open_page, 
 
 
 def test_without_a_run_pages_say_what_to_do(open_page, place):
-    create("bare", recordings(60).to_csv(index=False).encode(), MANIFEST, place)
+    create("bare", recordings(60).to_csv(index=False).encode(), MANIFEST, place, by=LOCAL)
     for key in ("overview", "case", "budget", "readers", "retrain", "about"):
         page = visit(open_page, key, workspace="bare")
         assert not page.exception
@@ -170,7 +171,7 @@ def test_words_from_elsewhere_are_nothing_but_words(open_page, place):
     hostile = hostile.replace('name = "West"', 'name = "East"').replace(
         'positive = "murmur"', f'positive = "{picture}"'
     )
-    create("hostile", recordings().to_csv(index=False).encode(), hostile, place)
+    create("hostile", recordings().to_csv(index=False).encode(), hostile, place, by=LOCAL)
     shutil.copytree(place.workspaces / NAME / "runs", place.workspaces / "hostile" / "runs")
     whole = store.cohort("hostile")
     assert whole.fingerprint == store.cohort(NAME).fingerprint
@@ -187,7 +188,7 @@ def test_a_run_made_before_rows_were_added_says_so_and_is_asked_anew(open_page, 
     made = made_workspace(place, "growing", ("mpd2-plus", "ai", "recalibrated"))
     before = store.cases(Scenario(workspace="growing"))
     more = recordings(200).iloc[480:]
-    add_rows("growing", more.set_axis(range(2, 2 + len(more))), "more.csv", place)
+    add_rows("growing", more.set_axis(range(2, 2 + len(more))), "more.csv", place, by=LOCAL)
     after = store.cases(Scenario(workspace="growing"))
     assert len(after) > len(before)
     for key in ("overview", "case", "budget", "readers", "risk"):
@@ -211,7 +212,13 @@ def test_a_damaged_run_of_somebodys_own_study_is_left_out(open_page, place):
 def test_without_a_positive_val_case_every_run_is_as_it_was_made(open_page, place):
     rows = recordings()
     rows.loc[(rows["part"] == "val") & (rows["echo"] == "1"), "part"] = "train"
-    create("healthy", rows.to_csv(index=False).encode(), MANIFEST.replace('[groups]\ncolumn = "patient"', ""), place)
+    create(
+        "healthy",
+        rows.to_csv(index=False).encode(),
+        MANIFEST.replace('[groups]\ncolumn = "patient"', ""),
+        place,
+        by=LOCAL,
+    )
     for run in ("mpd2-plus", "ai"):
         shutil.copytree(place.workspaces / NAME / "runs" / run, place.workspaces / "healthy" / "runs" / run)
     page = visit(open_page, "about", workspace="healthy")

@@ -3,6 +3,7 @@
 import pytest
 from raw_clinic import clinic, csv
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.manifest_text import to_toml
 from mpd2.lab.jobs import orders, queue, worker_pool
 from mpd2.lab.jobs.folder import PLACE, Workshop, all_jobs
@@ -27,25 +28,25 @@ def workshop(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def draft():
-    return Draft().with_file("cases", Upload.of(csv(clinic()), "clinic.csv"))
+    return Draft().with_file("cases", Upload.of(csv(clinic()), "clinic.csv", by=LOCAL))
 
 
 @pytest.fixture(scope="module")
 def answered(workshop, draft):
     """A workspace with its first answer."""
     found = prepare(draft)
-    made = shelf.create("answered", found.data, to_toml(found.table.manifest), workshop)
+    made = shelf.create("answered", found.data, to_toml(found.table.manifest), workshop, by=LOCAL)
     build(made.folder, BuildSize(seeds=1, methods=QUICK, until="quick"), lambda progress: None, lambda text: None)
     return made
 
 
 @pytest.fixture
 def job(workshop, answered):
-    job = queue.submit(orders.building(answered, SMALL), workshop)
+    job = queue.submit(orders.building(answered, SMALL), workshop, by=LOCAL)
     yield job
     for each in all_jobs(workshop):
-        queue.cancel(each, workshop)
-        queue.forget(each, workshop)
+        queue.cancel(each, workshop, by=LOCAL)
+        queue.forget(each, workshop, by=LOCAL)
 
 
 def opened(open_page, draft, name="answered"):
@@ -75,7 +76,7 @@ def test_the_first_answer_is_shown_with_the_button_that_opens_it(open_page, draf
 
 def test_before_there_is_an_answer_there_is_nothing_to_open(open_page, draft, workshop):
     found = prepare(draft)
-    shelf.create("waiting", found.data, to_toml(found.table.manifest), workshop)
+    shelf.create("waiting", found.data, to_toml(found.table.manifest), workshop, by=LOCAL)
     page = opened(open_page, draft, "waiting")
     assert "import_open" not in {button.key for button in page.button}
     assert any(caption.value == "not built yet" for caption in page.caption)
@@ -92,7 +93,7 @@ def test_progress_is_told_in_words(open_page, draft, job):
 
 def test_a_build_that_waits_says_for_what(open_page, draft, job, workshop):
     found = prepare(draft)
-    shelf.create("second", found.data, to_toml(found.table.manifest), workshop)
+    shelf.create("second", found.data, to_toml(found.table.manifest), workshop, by=LOCAL)
     start("second", workshop)
     with job.held():
         job.write(job.status.model_copy(update={"state": "running", "steps": 9, "seconds_left": 300.0}))

@@ -3,6 +3,7 @@
 import pytest
 from raw_clinic import clinic, csv
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.manifest_text import to_toml
 from mpd2.lab.jobs.folder import PLACE, Workshop
 from mpd2.lab.workspaces import archive, shelf
@@ -19,8 +20,8 @@ def place(tmp_path, monkeypatch):
 @pytest.fixture
 def mine(place):
     """A workspace of one's own, made from a clinic's table, that nothing was trained on."""
-    found = prepare(Draft().with_file("cases", Upload.of(csv(clinic()), "clinic.csv")))
-    return shelf.create("mine", found.data, to_toml(found.table.manifest), place)
+    found = prepare(Draft().with_file("cases", Upload.of(csv(clinic()), "clinic.csv", by=LOCAL)))
+    return shelf.create("mine", found.data, to_toml(found.table.manifest), place, by=LOCAL)
 
 
 def opened(open_page, **query):
@@ -63,7 +64,7 @@ def test_removing_says_what_goes_and_leaves_nothing(open_page, mine, place):
 
 
 def test_an_exported_file_is_opened_under_another_name(open_page, mine, place):
-    data = archive.exported(mine)
+    data = archive.exported(mine, by=LOCAL)
     page = opened(open_page)
     page.file_uploader(key="shelf_file").upload("mine.workspace.zip", data, "application/zip").run()
     press(page, "shelf_open")

@@ -9,6 +9,7 @@ import pandas as pd
 import pytest
 from small_workspace import nights, small_workspace
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.workspace import Workspace
 from mpd2.evaluation.reports import publish_run
 from mpd2.lab.jobs.folder import Workshop
@@ -35,7 +36,7 @@ def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
 
 def added(first: int) -> None:
     rows = nights(3, seed=first, first=first).assign(part="test")
-    add_rows("nights", rows.set_axis(pd.RangeIndex(2, len(rows) + 2)), "new.csv", Workshop.here())
+    add_rows("nights", rows.set_axis(pd.RangeIndex(2, len(rows) + 2)), "new.csv", Workshop.here(), by=LOCAL)
 
 
 def test_runs_are_applied_to_the_cases_of_today_and_say_so(workspace: Workspace) -> None:

@@ -21,7 +21,7 @@ Timings = dict[str, Any]
 
 def add(command: ArgumentParser) -> None:
     """The arguments of `bench`: a subject, and those of the subject."""
-    subjects = ("train", "route", "ui", "lab", "imaging", "learning-curve")
+    subjects = ("train", "route", "ui", "lab", "imaging", "learning-curve", "record")
     describe(command, "Measure speed and memory.", *(f"bench {subject} --json" for subject in subjects))
     parsers = command.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
     for subject, summary, add_arguments in (
@@ -31,6 +31,7 @@ def add(command: ArgumentParser) -> None:
         ("lab", "time the lab: training, tuning and those who look at other pages meanwhile", _add_lab),
         ("imaging", "time the networks that measure pictures, and a folder of pictures", _add_imaging),
         ("learning-curve", "methods beside the least possible cost, the more cases they learn from", _add_curve),
+        ("record", "time the record: appends and searches, empty and with a million entries", _add_record),
     ):
         add_arguments(parsers.add_parser(subject, help=summary, formatter_class=RawDescriptionHelpFormatter))
 
@@ -122,6 +123,21 @@ def _add_curve(command: ArgumentParser) -> None:
     command.add_argument("--sizes", type=names, default=(), help="cases to learn from (default: 1000,10000,100000)")
     command.add_argument("--seeds", type=count, default=3, help="members of a run, 1 from 100,000 on (default: 3)")
     command.add_argument("--methods", type=names, default=(), help="their keys (default: all that are compared)")
+    add_json(command)
+
+
+def _add_record(command: ArgumentParser) -> None:
+    describe(
+        command,
+        "Appends a second and their 95th percentile, each on disk before the next, with an empty record and with very\n"
+        "many entries; milliseconds of searches, and seconds to verify everything.",
+        "bench record --json",
+        "bench record --entries 10000 --appends 200",
+    )
+    command.add_argument("--entries", type=count, default=1_000_000, help="of the long record (default: 1000000)")
+    command.add_argument("--appends", type=count, default=1000, help="to time, each time (default: 1000)")
+    command.add_argument("--storage", default="", metavar="ADDRESS", help="an empty PostgreSQL (default: a file)")
+    command.add_argument("--folder", type=Path, help="where the file is made (default: where temporary files are)")
     add_json(command)
 
 
@@ -282,6 +298,18 @@ def _describe_curve(timings: Timings) -> str:
     return describe_curve(timings)
 
 
+def _measure_record(args: Namespace) -> Timings:
+    from mpd2.cli.bench.record import bench_record
+
+    return bench_record(args.entries, args.appends, args.storage, args.folder)
+
+
+def _describe_record(timings: Timings) -> str:
+    from mpd2.cli.bench.record import describe_record
+
+    return describe_record(timings)
+
+
 SUBJECTS: dict[str, tuple[Callable[[Namespace], Timings], Callable[[Timings], str]]] = {
     "train": (_measure_training, describe_training),
     "route": (_measure_routing, describe_route),
@@ -289,5 +317,6 @@ SUBJECTS: dict[str, tuple[Callable[[Namespace], Timings], Callable[[Timings], st
     "lab": (_measure_lab, describe_lab),
     "imaging": (_measure_imaging, _describe_imaging),
     "learning-curve": (_measure_curve, _describe_curve),
+    "record": (_measure_record, _describe_record),
 }
 """How each subject is measured, and its timings as text."""

@@ -18,6 +18,7 @@ from mpd2.cli.bench.ui import CHANGES, PATIENCE, Server, browsing, serving, sett
 from mpd2.cli.bench.watch import clicked, opened, watch
 from mpd2.cli.output import now_and_then, say
 from mpd2.cli.tune import study_bar
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.lab.jobs import orders, queue
@@ -52,7 +53,7 @@ def bench_lab(cohort: Cohort, table: Path, trials: int = 80, reruns: int = 30) -
             visitor = _visitor(context, server)
             idle = _reruns(visitor, reruns)
             say(f"3 of 5: {ROUTERS} routers for {EPOCHS} epochs, and {reruns} changes meanwhile")
-            job = queue.submit(_ten_routers(cohort, table), place)
+            job = queue.submit(_ten_routers(cohort, table), place, by=LOCAL)
             _wait_until(lambda: job.status.epoch >= 1)
             training = _reruns(visitor, reruns, job)
             ten = _finish(job)
@@ -83,7 +84,7 @@ def _press_to_first_epoch(page: Page, server: Server, place: Workshop) -> float:
     page.get_by_text(re.compile(r"epoch \d+ of")).first.wait_for()
     took = perf_counter() - start
     for job in all_jobs(place):
-        queue.cancel(job, place)
+        queue.cancel(job, place, by=LOCAL)
     page.close()
     return took
 
@@ -182,7 +183,7 @@ def _workshop(folder: str) -> Iterator[Workshop]:
         yield place
     finally:
         for job in all_jobs(place):
-            queue.cancel(job, place)
+            queue.cancel(job, place, by=LOCAL)
         if before is None:
             del os.environ[PLACE]
         else:

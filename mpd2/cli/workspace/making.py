@@ -12,6 +12,7 @@ from mpd2.cli.arguments import PROGRAM
 from mpd2.cli.check import as_text, contents
 from mpd2.cli.output import agreed, aligned, print_json, say
 from mpd2.cli.workspace.sharing import check_free
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import TableError, UserError
 from mpd2.core.files import replacing
@@ -73,7 +74,7 @@ def new_workspace(args: Namespace) -> int:
     if not agreed(f"{args.name}: a workspace with {len(found.cohort):,} cases will be made.", args.yes):
         return 1
     table, text = table_bytes(found.table.frame), to_toml(found.table.manifest)
-    made = create(args.name, table, text, place, readme, found.cohort)
+    made = create(args.name, table, text, place, readme, found.cohort, by=LOCAL)
     print(f"{args.name}: made in {made.folder}\nnext: {PROGRAM} workspace build {args.name}")
     return 0
 
@@ -111,7 +112,7 @@ def add_workspace(args: Namespace) -> int:
     rows = rows_of_files(workspace, cases, readings)
     if not agreed(f"{args.name}: {look_at_rows(workspace, rows, cases.name).in_words()}", args.yes):
         return 1
-    added = add_rows(args.name, rows, cases.name, Workshop.here())
+    added = add_rows(args.name, rows, cases.name, Workshop.here(), by=LOCAL)
     again = f"{PROGRAM} workspace build {args.name}"
     print(f"{args.name}: {len(added.after):,} cases now. Runs made before say so; to make them anew: {again}")
     return 0
@@ -154,7 +155,7 @@ def _asked_about(args: Namespace) -> Looked:
     if path.suffix.lower() == ".zip":
         with TemporaryDirectory() as folder, path.open("rb") as file:
             elsewhere = Workshop(Path(folder) / "jobs", Path(folder) / "runs")
-            cohort = open_archive(file, elsewhere, "exported").cohort()
+            cohort = open_archive(file, elsewhere, "exported", by=LOCAL).cohort()
         return Looked(cohort, check(cohort))
     cases, readings = _tables(path, args.readings, args.manifest)
     proposals, manifest = _matched(cases, readings, args.manifest)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from mpd2.cli.output import agreed, aligned, print_json
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.files import replacing
@@ -88,7 +89,7 @@ def export_workspace(args: Namespace) -> int:
     out = args.out or Path(suggested_file(workspace))
     check_free(out, args.force)
     with replacing(out) as draft, draft.open("wb") as file:
-        write_archive(workspace, file)
+        write_archive(workspace, file, by=LOCAL)
     print(f"{out}: {out.stat().st_size / 2**20:.1f} MB; `workspace import` opens it elsewhere")
     return 0
 
@@ -108,7 +109,7 @@ def import_workspace(args: Namespace) -> int:
     except OSError as error:
         raise UserError(f"{args.file}: cannot be read: {error.strerror}") from None
     with file:
-        workspace = open_archive(file, Workshop.here(), args.name)
+        workspace = open_archive(file, Workshop.here(), args.name, by=LOCAL)
     print(in_words(workspace))
     return 0
 
@@ -119,7 +120,7 @@ def copy_workspace(args: Namespace) -> int:
         check_free(args.key, args.force)
         if args.ids != "random":
             raise UserError("--key: only random ids have one")
-    made = copy(args.name, args.new, args.ids, Workshop.here())
+    made = copy(args.name, args.new, args.ids, Workshop.here(), by=LOCAL)
     if args.key is not None and made.key is not None:
         with replacing(args.key) as draft:
             made.key.to_csv(draft, index=False)
@@ -133,5 +134,5 @@ def remove_workspace(args: Namespace) -> int:
     workspace = find_own(args.name, place)
     if not agreed(f"{args.name}: this removes {leavings(workspace, place).in_words()}.", args.yes):
         return 1
-    print(f"{args.name}: removed, {remove(args.name, place).in_words()}")
+    print(f"{args.name}: removed, {remove(args.name, place, by=LOCAL).in_words()}")
     return 0

@@ -51,6 +51,8 @@ class Action(StrEnum):
     VERIFY_RECORD = "verify the record"
     EXPORT_RECORD = "export the record"
     ERASE_RECORD = "erase what is past its time"
+    BACK_UP_RECORD = "back up the record"
+    RESTORE_RECORD = "restore the record"
 
 
 _EVERYBODY = frozenset(Role)
@@ -93,4 +95,6 @@ RULES: dict[Action, frozenset[Role]] = {
     Action.VERIFY_RECORD: _ADMIN,
     Action.EXPORT_RECORD: _ADMIN,
     Action.ERASE_RECORD: _ADMIN,
+    Action.BACK_UP_RECORD: _ADMIN,
+    Action.RESTORE_RECORD: _ADMIN,
 }

@@ -106,6 +106,7 @@ class Order(Record):
     changed_from: str | None = None  # the run or preset it started from
     changes: dict[str, Any] = Field(default_factory=dict)  # settings that differ from there
     most_seconds: int = Field(3600, ge=1, le=MOST)
+    owner: str = ""  # who asked for it, for whom the worker acts; empty: it is from before there were owners
     created: datetime = Field(default_factory=lambda: datetime.now(UTC))
 
     @model_validator(mode="after")
@@ -138,6 +139,7 @@ class Status(Record):
     reason: str = ""  # why it failed
     warnings: tuple[str, ...] = ()  # routers that had to be stopped
     process: int | None = Field(None, gt=1, le=2**31)  # the worker's, which leads a process group of its own
+    machine: str = ""  # the worker's, as several may share a workshop; empty in what was written before they could
     attempts: int = Field(0, ge=0, le=MOST)
 
 
@@ -161,6 +163,14 @@ class Job:
     def status(self) -> Status:
         """How far it is, by the last who worked on it."""
         return _read(Status, self.folder / STATUS)
+
+    @property
+    def owner(self) -> str:
+        """Whose it is; nobody's if it cannot be read."""
+        try:
+            return self.order.owner
+        except UserError:
+            return ""
 
     @property
     def damage(self) -> str:

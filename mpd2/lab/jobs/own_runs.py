@@ -10,6 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.authorise import authorise
 from mpd2.core.cache import cached, depends_on
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
@@ -18,8 +21,10 @@ from mpd2.core.policy import Policy
 from mpd2.core.runs import CONFIG, Run, RunDescription, annotate, read_description
 from mpd2.core.text import plain_words
 from mpd2.evaluation.reports import publish_run
+from mpd2.lab.activation import refuse_if_active
 from mpd2.lab.jobs.folder import LONGEST, Workshop
 from mpd2.lab.jobs.grid import one_cell
+from mpd2.lab.owners import owner_of_run
 from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.registry import METHODS
 from mpd2.training.config import parse_config
@@ -43,6 +48,7 @@ class OwnRun:
     costs: Costs  # it was trained for
     fingerprint: str  # of the table it was made from
     method: str
+    owner: str = ""  # empty: it is from before there were owners
 
 
 @dataclass(frozen=True)
@@ -77,8 +83,9 @@ def check_room(place: Workshop) -> None:
         raise UserError(f"found {count} own runs, expected fewer than {MOST_RUNS}; delete some first")
 
 
-def rename(name: str, title: str, place: Workshop, taken: set[str]) -> None:
+def rename(name: str, title: str, place: Workshop, taken: set[str], *, by: Actor) -> None:
     """Give a run another name, as shown; one that is `taken` would make two runs look alike."""
+    authorise(by, Action.NAME_RUN, owner_of_run(place.runs / name), run=name)
     title = plain_words(title)
     if not 1 <= len(title) <= LONGEST:
         raise UserError(f"name: found {len(title)} characters, expected from 1 to {LONGEST}")
@@ -87,11 +94,13 @@ def rename(name: str, title: str, place: Workshop, taken: set[str]) -> None:
     annotate(place.runs / name, title=title)
 
 
-def delete(name: str, place: Workshop) -> None:
+def delete(name: str, place: Workshop, *, by: Actor) -> None:
     """Remove a run; nobody sees half of it meanwhile."""
+    authorise(by, Action.REMOVE_RUN, owner_of_run(place.runs / name), run=name)
     folder = place.runs / name
     if not (folder / CONFIG).exists():
         raise UserError(f"{name}: there is no such run")
+    refuse_if_active(name, place)
     away = folder.with_name(f".{name}.deleted")
     shutil.rmtree(away, ignore_errors=True)
     try:
@@ -101,8 +110,9 @@ def delete(name: str, place: Workshop) -> None:
     shutil.rmtree(away, ignore_errors=True)
 
 
-def zipped(name: str, place: Workshop) -> bytes:
+def zipped(name: str, place: Workshop, *, by: Actor) -> bytes:
     """The run's folder as a zip file, as `python -m mpd2 evaluate` and `route` take it once unpacked."""
+    authorise(by, Action.EXPORT_RUN, run=name)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in sorted(path for path in (place.runs / name).iterdir() if path.is_file() and not path.is_symlink()):
@@ -110,13 +120,19 @@ def zipped(name: str, place: Workshop) -> bytes:
     return packed.getvalue()
 
 
-def keep_cell(name: str, run: Run, policy: Policy, cell: str, title: str, cohort: Cohort, place: Workshop) -> None:
+def keep_cell(
+    name: str, run: Run, policy: Policy, cell: str, title: str, cohort: Cohort, place: Workshop, *, by: Actor
+) -> None:
     """Keep the routers of one cell of a grid, the run `name`, as a run of their own."""
+    authorise(by, Action.TRAIN, run=name, cell=cell)
     check_room(place)
     alone, decided = one_cell(run, policy, cell)
     position = list(dict.fromkeys(run.notes["conditions"])).index(cell)
-    kept = replace(alone, notes={**alone.notes, "title": title})
-    publish_run(kept, cohort, place.runs / f"{name}-{position + 1}", policy=decided)
+    kept = replace(alone, notes={**alone.notes, "title": title, "owner": by.id})
+    folder = place.runs / f"{name}-{position + 1}"
+    if folder.exists():  # it is kept already, perhaps by somebody else
+        authorise(by, Action.NAME_RUN, owner_of_run(folder), run=folder.name)
+    publish_run(kept, cohort, folder, policy=decided)
 
 
 def unique(title: str, taken: set[str]) -> str:
@@ -159,6 +175,7 @@ def _described(folder: Path) -> OwnRun | DamagedRun:
         costs=about.costs,
         fingerprint=about.fingerprint,
         method=about.method,
+        owner=notes.owner or "",
     )
 
 

@@ -10,12 +10,17 @@ import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from platform import node
 from time import monotonic, sleep
 
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.authorise import authorise
 from mpd2.core.errors import UserError
 from mpd2.core.files import remove_drafts
 from mpd2.lab.jobs import worker_pool
-from mpd2.lab.jobs.folder import CHECKPOINT, ENDED, Job, Order, Status, Workshop, all_jobs
+from mpd2.lab.jobs.folder import CHECKPOINT, ENDED, Job, Kind, Order, Status, Workshop, all_jobs
+from mpd2.lab.owners import owner_of_workspace
 
 RUNNING = 1  # jobs at once
 WAITING = 8  # jobs that may wait
@@ -23,9 +28,16 @@ KEPT = 50  # finished jobs that are not pruned
 ATTEMPTS = 3  # how often a job is started before it counts as failed
 PATIENCE = 5.0  # seconds a worker has to end before it is killed
 
+ACTIONS: dict[Kind, Action] = {
+    "train": Action.TRAIN, "grid": Action.TRAIN, "tune": Action.TUNE, "build": Action.BUILD_WORKSPACE,
+}  # fmt: skip
 
-def submit(order: Order, place: Workshop) -> Job:
-    """Put a job at the end of the queue, and start it if nothing is before it."""
+
+def submit(order: Order, place: Workshop, *, by: Actor) -> Job:
+    """Put a job at the end of the queue, and start it if nothing is before it; it belongs to whoever asks for it."""
+    whose = owner_of_workspace(order.table.parent) if order.building else None
+    authorise(by, ACTIONS[order.kind], whose, title=order.title, table=order.fingerprint, routers=len(order.configs))
+    order = order.model_copy(update={"owner": by.id})
     with _alone(place):
         waiting = sum(job.status.state == "queued" for job in all_jobs(place))
         if waiting >= WAITING:
@@ -42,11 +54,13 @@ def maintain(place: Workshop) -> None:
             _maintain(place)
 
 
-def cancel(job: Job, place: Workshop) -> None:
+def cancel(job: Job, place: Workshop, *, by: Actor) -> None:
     """Stop a job at once and leave nothing of it but its folder; one that has ended is left as it is."""
+    authorise(by, Action.CANCEL_JOB, job.owner, job=job.name)
     with _alone(place):
         status = job.status
         if status.state == "running" and status.process is not None:
+            _refuse_elsewhere(job, status)
             _end(job, status.process)
         with job.held() as ours:
             if not ours:
@@ -58,8 +72,9 @@ def cancel(job: Job, place: Workshop) -> None:
         _maintain(place)
 
 
-def forget(job: Job, place: Workshop) -> None:
+def forget(job: Job, place: Workshop, *, by: Actor) -> None:
     """Remove a job that has ended or cannot be read; the run it made stays."""
+    authorise(by, Action.REMOVE_JOB, job.owner, job=job.name)
     with _alone(place):
         if job.is_held() or not (job.damage or job.status.state in ENDED):
             raise UserError(f"{job.name}: is not over; cancel it first")
@@ -87,7 +102,7 @@ def _start(job: Job, place: Workshop) -> None:
     worker = worker_pool.next_worker()
     try:
         before = job.status
-        news = {"state": "running", "process": worker.process.pid, "attempts": before.attempts + 1}
+        news = {"state": "running", "process": worker.process.pid, "machine": node(), "attempts": before.attempts + 1}
         job.write(before.model_copy(update=news))  # first: once it has the job, only the worker writes
     except UserError:
         worker_pool.put_back(worker)
@@ -111,6 +126,12 @@ def _requeue(job: Job, place: Workshop) -> None:
             return
         reason = ": ".join(filter(None, [f"{ending}, {status.attempts} times", job.said_last()]))
         job.write(status.model_copy(update={"state": "failed", "reason": reason, "process": None}))
+
+
+def _refuse_elsewhere(job: Job, status: Status) -> None:
+    """Refuse to end a process of another machine: here its number is somebody else's."""
+    if status.machine not in ("", node()):
+        raise UserError(f"{job.name}: {status.machine} works on it; cancel it there")
 
 
 def _end(job: Job, process: int) -> None:

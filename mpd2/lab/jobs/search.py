@@ -11,10 +11,14 @@ from pathlib import Path
 from time import monotonic
 from types import FrameType
 
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.authorise import authorise
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import Cancelled, UserError
 from mpd2.core.files import replacing
 from mpd2.lab.jobs.folder import Job, Order, Workshop
+from mpd2.lab.owners import NOBODY
 from mpd2.training.config import Config, parse_config
 
 BATCH = 10  # trials trained together
@@ -31,7 +35,7 @@ def search(job: Job, order: Order, place: Workshop, cohort: Cohort) -> tuple[str
     base = order.configs[0]
     seeds = tuple(range(base.seed, base.seed + order.search.seeds))
     plan = SearchPlan(base=base, seeds=seeds, fingerprint=cohort.fingerprint)
-    study = open_study(connect(place.studies), order.search.study, plan)
+    study = open_study(connect(place.studies), order.search.study, plan, order.owner)
     begun, before = monotonic(), -1
 
     def tell(standing: SearchProgress) -> None:
@@ -50,9 +54,11 @@ def search(job: Job, order: Order, place: Workshop, cohort: Cohort) -> tuple[str
     return ()
 
 
-def keep_preset(config: Config, name: str, place: Workshop) -> str:
-    """Keep a configuration as a file that trainings can start from; its name."""
+def keep_preset(config: Config, name: str, place: Workshop, *, by: Actor) -> str:
+    """Keep a configuration as a file that trainings can start from; its name. One that is there only admins replace."""
     words = re.sub(r"[^\w-]+", "-", name).strip("-")
+    there = bool(words) and (place.runs / f"{words}.json").exists()
+    authorise(by, Action.KEEP_PRESET, NOBODY if there else None, preset=words)
     if not words:
         raise UserError(f"preset: found the name {name!r}, expected at least one letter or digit")
     with replacing(place.runs / f"{words}.json") as draft:

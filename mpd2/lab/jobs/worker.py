@@ -110,7 +110,7 @@ def _train(job: Job, order: Order) -> Run:
 def _publish(job: Job, order: Order, run: Run, place: Workshop) -> None:
     """Keep the run with its predictions for every case, whole or not at all."""
     cohort = _cohort(order.table)
-    about = order.model_dump(mode="json", include={"kind", "title", "changed_from", "changes"})
+    about = order.model_dump(mode="json", include={"kind", "title", "changed_from", "changes", "owner"})
     if order.conditions:
         cells = {config.model_dump_json(): cell for config, cell in zip(order.configs, order.conditions, strict=True)}
         trained = [order.configs[0].model_validate(dict(settings)) for settings in run.settings]

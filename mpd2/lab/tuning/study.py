@@ -16,6 +16,9 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, Trial, TrialState
 from pydantic import Field
 
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.authorise import authorise
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Record
@@ -29,6 +32,7 @@ if TYPE_CHECKING:
     from mpd2.training.loop import Callback, Progress
 
 PLAN = "plan"  # name under which a study keeps its plan
+OWNER = "owner"  # user attribute of a study: whose it is
 WORKER = "worker"  # name under which a trial keeps who had it: host and process
 SET_UP = 10.0  # seconds another worker may need to set a study up
 ENDED = (TrialState.COMPLETE, TrialState.PRUNED)
@@ -58,7 +62,7 @@ Tell = Callable[[SearchProgress], None]
 """Told when a batch begins, after each of its epochs, and at the end; raise `Cancelled` to stop there."""
 
 
-def open_study(storage: RDBStorage, name: str, plan: SearchPlan) -> Study:
+def open_study(storage: RDBStorage, name: str, plan: SearchPlan, owner: str = "") -> Study:
     """The study of this name, made if it is not there, with the hand-tuned configuration waiting as its first trial."""
     sampler, pruner = AddressedTpe(plan.seed), hyperband(plan.base.training.epochs)
     try:
@@ -71,6 +75,7 @@ def open_study(storage: RDBStorage, name: str, plan: SearchPlan) -> Study:
     else:
         study.enqueue_trial(dict(HAND_TUNED))
         study.set_user_attr(PLAN, plan.model_dump(mode="json"))
+        study.set_user_attr(OWNER, owner)
     return study
 
 
@@ -83,8 +88,17 @@ def load_study(storage: RDBStorage, name: str) -> tuple[Study, SearchPlan]:
     return study, SearchPlan.model_validate(_plan_of(study))
 
 
-def delete_study(storage: RDBStorage, name: str) -> None:
+def owner_of_study(storage: RDBStorage, name: str) -> str:
+    """Whose a study is; nobody's where that is not written."""
+    try:
+        return str(optuna.load_study(storage=storage, study_name=name).user_attrs.get(OWNER, ""))
+    except KeyError:
+        return ""
+
+
+def delete_study(storage: RDBStorage, name: str, *, by: Actor) -> None:
     """Remove a study with all its trials; whoever still works on it fails."""
+    authorise(by, Action.REMOVE_STUDY, owner_of_study(storage, name), study=name)
     try:
         optuna.delete_study(storage=storage, study_name=name)
     except KeyError:

@@ -13,6 +13,9 @@ from datetime import UTC, datetime
 import numpy as np
 import pandas as pd
 
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.authorise import authorise
 from mpd2.core.cohort import SPLITS, Cohort
 from mpd2.core.errors import Problem, TableError
 from mpd2.core.files import replacing, short_hash
@@ -22,6 +25,7 @@ from mpd2.core.table_file import cohort_from_frame
 from mpd2.core.table_file.cells import folded
 from mpd2.core.workspace import Workspace
 from mpd2.lab.jobs.folder import Workshop
+from mpd2.lab.owners import owner_of_workspace
 from mpd2.lab.workspaces.cells import table_cells, written_cells
 from mpd2.lab.workspaces.earlier import EarlierTable, remember
 from mpd2.lab.workspaces.shelf import changing, checked, find_own
@@ -83,9 +87,10 @@ def look_at_rows(workspace: Workspace, cells: pd.DataFrame, name: str) -> Additi
     return Addition(before, after, table, len(new) - joined - dealt, joined, dealt, ignored)
 
 
-def add_rows(workspace_name: str, cells: pd.DataFrame, name: str, place: Workshop) -> Addition:
+def add_rows(workspace_name: str, cells: pd.DataFrame, name: str, place: Workshop, *, by: Actor) -> Addition:
     """Add rows to a workspace of somebody's own; all of them or none. What was made before is kept and says so."""
     workspace = find_own(workspace_name, place)
+    authorise(by, Action.ADD_CASES, owner_of_workspace(workspace.folder), workspace=workspace_name, rows=len(cells))
     with changing(workspace):
         addition = look_at_rows(workspace, cells, name)
         now = datetime.now(UTC).isoformat(timespec="seconds")

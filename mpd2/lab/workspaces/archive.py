@@ -21,6 +21,9 @@ from typing import IO, Annotated, Literal
 
 from pydantic import Field, ValidationError
 
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.authorise import authorise
 from mpd2.core.errors import UserError, invalid_entries
 from mpd2.core.files import digest
 from mpd2.core.manifest import Record, parse_manifest
@@ -70,15 +73,16 @@ def suggested_file(workspace: Workspace) -> str:
     return f"{workspace.name}.workspace.zip"
 
 
-def exported(workspace: Workspace) -> bytes:
+def exported(workspace: Workspace, *, by: Actor) -> bytes:
     """The workspace as one file: manifest, table, datasheet, runs, tables and map."""
     packed = io.BytesIO()
-    write_archive(workspace, packed)
+    write_archive(workspace, packed, by=by)
     return packed.getvalue()
 
 
-def write_archive(workspace: Workspace, file: IO[bytes]) -> None:
+def write_archive(workspace: Workspace, file: IO[bytes], *, by: Actor) -> None:
     """Write the same to an open file; the same workspace makes the same bytes."""
+    authorise(by, Action.EXPORT_WORKSPACE, workspace=workspace.name)
     paths = kept_files(workspace)
     contents = Contents(name=workspace.name, files={name: digest(path) for name, path in paths.items()})
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -100,11 +104,14 @@ def kept_files(workspace: Workspace) -> dict[str, Path]:
     }
 
 
-def open_archive(file: IO[bytes], place: Workshop, name: str | None = None, *, confined: bool = False) -> Workspace:
+def open_archive(
+    file: IO[bytes], place: Workshop, name: str | None = None, *, by: Actor, confined: bool = False
+) -> Workspace:
     """Make a workspace of an exported file, under its own name or another; all of it or nothing.
 
     What a visitor sent is `confined`: its tables are first read in a process of its own, within a server's limits.
     """
+    authorise(by, Action.MAKE_WORKSPACE, workspace=name or "as in the file")
     with _readable(), zipfile.ZipFile(_counted(file)) as archive:
         entries = _entries(archive)
         contents = _contents(archive, entries)
@@ -118,7 +125,7 @@ def open_archive(file: IO[bytes], place: Workshop, name: str | None = None, *, c
             _check_apart(archive, entries, table, manifest)
         else:
             checked(_read(archive, entries, table, LARGE), manifest)
-        with new_folder(name or contents.name, place) as draft:
+        with new_folder(name or contents.name, place, by=by) as draft:
             for path in contents.files:
                 target = draft / path
                 target.parent.mkdir(parents=True, exist_ok=True)

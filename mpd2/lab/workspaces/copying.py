@@ -15,13 +15,17 @@ from typing import Literal
 
 import pandas as pd
 
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.authorise import authorise
 from mpd2.core.manifest import Manifest
 from mpd2.core.manifest_text import to_toml
+from mpd2.core.table_file import MANIFEST
 from mpd2.core.workspace import Workspace
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.workspaces.archive import kept_files
 from mpd2.lab.workspaces.cells import table_cells, written_cells
-from mpd2.lab.workspaces.shelf import create, find, new_folder
+from mpd2.lab.workspaces.shelf import checked, find, new_folder
 
 Ids = Literal["keep", "random", "none"]
 LENGTH = 8  # bytes of a random id
@@ -49,11 +53,12 @@ class Copied:
         )
 
 
-def copy(name: str, new: str, ids: Ids, place: Workshop) -> Copied:
+def copy(name: str, new: str, ids: Ids, place: Workshop, *, by: Actor) -> Copied:
     """A copy of a workspace under the name `new`; one without its ids has only the columns the manifest names."""
     workspace = find(name, place)
+    authorise(by, Action.MAKE_WORKSPACE, workspace=new, copied_from=name, ids=ids)
     if ids == "keep":
-        with new_folder(new, place) as draft:
+        with new_folder(new, place, by=by) as draft:
             for path, source in kept_files(workspace).items():
                 (draft / path).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copyfile(source, draft / path)
@@ -64,7 +69,12 @@ def copy(name: str, new: str, ids: Ids, place: Workshop) -> Copied:
         text = to_toml(manifest.but(row=manifest.row.model_dump() | {"date": ""}))
     cells = table_cells(workspace.table.read_bytes(), manifest)
     plain, key = without_ids(cells, manifest, random=ids == "random")
-    made = create(new, written_cells(plain, manifest.table), text, place)
+    table = written_cells(plain, manifest.table)
+    checked(table, text)
+    with new_folder(new, place, by=by) as draft:
+        (draft / MANIFEST).write_bytes(text.encode())
+        (draft / manifest.table).write_bytes(table)
+    made = find(new, place)
     return Copied(
         made, ids, key if ids == "random" else None, tuple(str(column) for column in cells if column not in plain)
     )

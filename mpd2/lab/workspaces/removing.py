@@ -6,12 +6,16 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.authorise import NotAllowed, authorise, may
 from mpd2.core.errors import UserError
 from mpd2.core.files import remove_drafts
 from mpd2.core.workspace import Workspace
 from mpd2.imaging.attached import remove_thumbnails
 from mpd2.lab.jobs import own_runs, queue
 from mpd2.lab.jobs.folder import ENDED, Job, Workshop, all_jobs
+from mpd2.lab.owners import owner_of_run, owner_of_workspace
 from mpd2.lab.workspaces.earlier import fingerprints
 from mpd2.lab.workspaces.shelf import changing, find_own, workspaces
 
@@ -50,24 +54,27 @@ def leavings(workspace: Workspace, place: Workshop) -> Leavings:
     )
 
 
-def remove(name: str, place: Workshop) -> Leavings:
+def remove(name: str, place: Workshop, *, by: Actor) -> Leavings:
     """Remove a workspace of somebody's own: its jobs are stopped, and nothing made from it is left.
 
-    Interrupted, the workspace is still there and can be removed again.
+    Interrupted, the workspace is still there and can be removed again. What others made from it only admins remove, so
+    before they have removed it themselves nobody else removes the workspace.
     """
     workspace = find_own(name, place)
+    authorise(by, Action.REMOVE_WORKSPACE, owner_of_workspace(workspace.folder), workspace=name)
     with changing(workspace):
         gone = leavings(workspace, place)
+        _check_ownership(name, gone, place, by)
         for job in all_jobs(place):
             if job.name in gone.jobs:
                 if job.status.state not in ENDED:
-                    queue.cancel(job, place)
-                queue.forget(job, place)
+                    queue.cancel(job, place, by=by)
+                queue.forget(job, place, by=by)
         for run in gone.runs:
             if (place.runs / run).exists():  # a job that is stopped takes its run along
-                own_runs.delete(run, place)
+                own_runs.delete(run, place, by=by)
         if gone.studies:
-            _delete_studies(gone.studies, place)
+            _delete_studies(gone.studies, place, by)
         remove_thumbnails(place.thumbnails / name)
         _delete_folder(workspace.folder)
     remove_drafts(workspace.folder)
@@ -93,13 +100,36 @@ def _studies(prints: set[str], place: Workshop) -> list[str]:
     return [each.study_name for each in found if each.user_attrs.get(PLAN, {}).get("fingerprint") in prints]
 
 
-def _delete_studies(names: tuple[str, ...], place: Workshop) -> None:
+def _check_ownership(name: str, gone: Leavings, place: Workshop, by: Actor) -> None:
+    """Refuse before anything is removed if some of it is somebody else's."""
+    owners = {job.name: (Action.REMOVE_JOB, job.owner) for job in all_jobs(place) if job.name in gone.jobs}
+    owners |= {run: (Action.REMOVE_RUN, owner_of_run(place.runs / run)) for run in gone.runs}
+    owners |= {study: (Action.REMOVE_STUDY, owner) for study, owner in _owners_of(gone.studies, place).items()}
+    others = [what for what, (action, owner) in owners.items() if not may(by, action, owner)]
+    if others:
+        raise NotAllowed(
+            f"{name}: others have made {len(others)} jobs, runs or studies from it, such as {others[0]}; "
+            "they or an admin must remove them first"
+        )
+
+
+def _owners_of(studies: tuple[str, ...], place: Workshop) -> dict[str, str]:
+    if not studies:
+        return {}
+    from mpd2.lab.tuning.storage import connected
+    from mpd2.lab.tuning.study import owner_of_study
+
+    with connected(place.studies) as storage:
+        return {name: owner_of_study(storage, name) for name in studies}
+
+
+def _delete_studies(names: tuple[str, ...], place: Workshop, by: Actor) -> None:
     from mpd2.lab.tuning.storage import connected
     from mpd2.lab.tuning.study import delete_study
 
     with connected(place.studies) as storage:
         for name in names:
-            delete_study(storage, name)
+            delete_study(storage, name, by=by)
 
 
 def _delete_folder(folder: Path) -> None:

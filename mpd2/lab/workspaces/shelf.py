@@ -7,8 +7,12 @@ import os
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import sha256
 from pathlib import Path
 
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.authorise import authorise
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.files import replacing_folder
@@ -16,6 +20,7 @@ from mpd2.core.manifest import parse_manifest
 from mpd2.core.table_file import MANIFEST, fingerprint, read_cohort
 from mpd2.core.workspace import DATASHEET, NAME, Workspace, checked_name, shipped_workspaces
 from mpd2.lab.jobs.folder import Workshop
+from mpd2.lab.owners import own_workspace
 
 SUFFIXES = (".csv", ".parquet")  # of a table
 MOST_WORKSPACES = 50  # of people's own
@@ -72,16 +77,24 @@ def check_name(name: str, place: Workshop) -> None:
 
 
 def create(
-    name: str, table: bytes, manifest: str, place: Workshop, readme: str = "", cohort: Cohort | None = None
+    name: str,
+    table: bytes,
+    manifest: str,
+    place: Workshop,
+    readme: str = "",
+    cohort: Cohort | None = None,
+    *,
+    by: Actor,
 ) -> Workspace:
     """A new workspace with this table, the text of its manifest and perhaps a datasheet; all of it or nothing.
 
     A table that is not fit for training is refused with everything that is wrong with it. Whoever has its `cohort`
     already, from the same bytes and manifest, saves the time to check them again.
     """
+    authorise(by, Action.MAKE_WORKSPACE, workspace=name, sha256=sha256(table).hexdigest())
     check_name(name, place)
     checked(table, manifest, cohort)
-    with new_folder(name, place) as draft:
+    with new_folder(name, place, by=by) as draft:
         (draft / MANIFEST).write_bytes(manifest.encode())
         (draft / parse_manifest(manifest).table).write_bytes(table)
         if readme.strip():
@@ -110,13 +123,17 @@ def check_table_name(name: str) -> None:
 
 
 @contextmanager
-def new_folder(name: str, place: Workshop) -> Iterator[Path]:
-    """A folder to write a new workspace to, whose name is free until it is whole."""
+def new_folder(name: str, place: Workshop, *, by: Actor) -> Iterator[Path]:
+    """A folder to write a new workspace of somebody to, whose name is free until it is whole.
+
+    Whoever calls it has asked whether they may.
+    """
     check_name(name, place)
     with _alone(place):
         check_name(name, place)
         with replacing_folder(place.workspaces / name) as draft:
             yield draft
+            own_workspace(draft, by)
 
 
 @contextmanager

@@ -8,13 +8,15 @@ from urllib.parse import parse_qsl, urlencode
 import pandas as pd
 import streamlit as st
 
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.exports import export_figures
 from mpd2.core.text import verbatim
 from mpd2.present.documents.checklist_items import CHECKLISTS, STATES
 from mpd2.present.documents.checklists import tally, to_html
 from mpd2.studio.about import store as own
 from mpd2.studio.about import texts
 from mpd2.studio.parts import widgets
-from mpd2.studio.shell import link, report_button
+from mpd2.studio.shell import identity, link, report_button
 from mpd2.studio.shell.registry import entry
 from mpd2.studio.shell.scenario import Scenario
 
@@ -38,7 +40,7 @@ def draw(about: Scenario) -> None:
     widgets.download(every, f"checklist-{key}")
     st.download_button(
         "HTML",
-        data=partial(to_html, key, every, str(report_button.stamp(about))),
+        data=identity.later(partial(_exported, key, every, str(report_button.stamp(about)))),
         file_name=f"{key}-{about.run}-{about.split}.html",
         mime="text/html",
         icon=":material/download:",
@@ -71,3 +73,7 @@ def _link(place: str) -> str:
     key, _, query = place.partition("?")
     around = [(name, word) for name in st.query_params if name not in OWN for word in st.query_params.get_all(name)]
     return f"[{entry(key).title}]({key}?{urlencode([*around, *parse_qsl(query)])})"
+
+
+def _exported(key: str, rows: pd.DataFrame, stamp: str, by: Actor) -> bytes:
+    return export_figures(partial(to_html, key, rows, stamp), key, by=by)

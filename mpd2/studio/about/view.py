@@ -9,6 +9,8 @@ import pandas as pd
 import streamlit as st
 
 import mpd2
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.exports import export_figures
 from mpd2.core.text import listed, plain_words, verbatim
 from mpd2.present.charts.kit.export import MIME, Kind, render
 from mpd2.present.documents import checklists as checklists_of
@@ -16,7 +18,7 @@ from mpd2.present.documents.method_picture import picture, with_numbers
 from mpd2.present.words.origins import no_patients, origins
 from mpd2.studio.about import checklists, datasheet, reproduction, texts
 from mpd2.studio.parts import widgets
-from mpd2.studio.shell import glossary, link, report_button, store, workspaces
+from mpd2.studio.shell import glossary, identity, link, report_button, store, workspaces
 from mpd2.studio.shell.scenario import Scenario
 
 
@@ -38,7 +40,7 @@ def method(about: Scenario) -> None:
         for kind, mime in MIME.items():
             st.download_button(
                 kind.upper(),
-                data=partial(_picture, about, kind),
+                data=identity.later(partial(_exported, about, kind)),
                 file_name=f"{report_button.file_name(about)}-method.{kind}",
                 mime=mime,
                 icon=":material/image:",
@@ -59,6 +61,10 @@ def method(about: Scenario) -> None:
     with st.expander("As a formula", icon=":material/function:"):
         st.latex(texts.OBJECTIVE)
         st.caption(texts.OBJECTIVE_WORDS)
+
+
+def _exported(about: Scenario, kind: Kind, by: Actor) -> bytes:
+    return export_figures(partial(_picture, about, kind), "method", by=by)
 
 
 def _picture(about: Scenario, kind: Kind) -> bytes:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 import streamlit as st
 
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.exports import export_cases
 from mpd2.evaluation import readers
 from mpd2.evaluation.metrics import METRICS, label_of
 from mpd2.planning import dayplan, moved_cases
@@ -16,7 +20,7 @@ from mpd2.studio.budget import floors, state, texts
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.parts import widgets
 from mpd2.studio.parts.deciders import who_decides
-from mpd2.studio.shell import store
+from mpd2.studio.shell import identity, store
 from mpd2.studio.shell.scenario import Scenario
 
 COST, CHANGE = "%.3f", "%+.3f"
@@ -150,6 +154,9 @@ def worklist(about: Scenario) -> None:
     st.subheader("Download the worklist", anchor=False)
     setting = state.now()
     st.caption(texts.WORKLIST)
+    if not identity.is_allowed(Action.SEE_CASE):
+        st.caption(f":material/lock: {widgets.UNSEEN}")
+        return
     with st.container(horizontal=True):
         for label, name, mime, make in (
             ("Worklist (CSV)", "worklist.csv", "text/csv", _whole_list),
@@ -157,13 +164,14 @@ def worklist(about: Scenario) -> None:
         ):
             st.download_button(
                 label,
-                data=partial(make, about, setting),
+                data=identity.later(partial(_exported, partial(make, about, setting), name)),
                 file_name=name,
                 mime=mime,
                 icon=":material/download:",
                 key=name,
                 on_click="ignore",
                 type="tertiary",
+                **identity.permitted(Action.EXPORT_CASES),
             )
     st.dataframe(
         clinic_table(budget_store.worklist(about, setting)),
@@ -171,6 +179,10 @@ def worklist(about: Scenario) -> None:
         key="budget_worklist",
         alt="The worklist: every case, whom it is assigned to and why",
     )
+
+
+def _exported(make: Callable[[], bytes], name: str, by: Actor) -> bytes:
+    return export_cases(make, name, by=by)
 
 
 def _whole_list(about: Scenario, setting: DaySetting) -> bytes:

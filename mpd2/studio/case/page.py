@@ -7,10 +7,12 @@ from functools import partial
 
 import streamlit as st
 
+from mpd2.clinic.access.actions import Action
 from mpd2.core.text import verbatim
-from mpd2.studio.case import enquiry, find, note, photograph, store, tabs, view, whatif
+from mpd2.studio.case import enquiry, find, history, note, photograph, store, tabs, view, whatif
 from mpd2.studio.case.store import Facts
 from mpd2.studio.parts.case_pictures import has_pictures
+from mpd2.studio.shell import identity
 from mpd2.studio.shell.scenario import Scenario
 
 TAB = "case_tab"  # key of the session
@@ -20,6 +22,7 @@ WHAT_IF = "What if"
 def draw(about: Scenario) -> None:
     """What is done with a case and why."""
     rows, case_id = find.choose_case(about)
+    identity.once(Action.SEE_CASE, about.workspace, case_id)
     facts = store.facts(about, case_id)
     left, right = st.columns(2, gap="medium")
     with right:
@@ -49,6 +52,7 @@ def _panels(facts: Facts, about: Scenario, other: str | None) -> dict[str, Calla
     panels["Inputs"] = partial(tabs.inputs, facts)
     panels["Similar cases"] = partial(photograph.similar if pictures else tabs.similar, facts, about)
     panels[WHAT_IF] = partial(whatif.what_if, facts, about)
+    panels |= history.panels(facts)
     if other is not None:
         panels[f"Beside {verbatim(other)}"] = lambda: tabs.comparison(facts, store.facts(about, other))
     return panels

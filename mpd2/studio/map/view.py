@@ -7,6 +7,7 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from mpd2.clinic.access.actions import Action
 from mpd2.core.arrays import Bools
 from mpd2.core.errors import UserError
 from mpd2.evaluation import regions
@@ -17,7 +18,7 @@ from mpd2.studio.parts import case_pictures, widgets
 from mpd2.studio.parts.case_list import case_list
 from mpd2.studio.parts.hover_picture import hover_picture
 from mpd2.studio.parts.not_built import not_built
-from mpd2.studio.shell import link, results, store
+from mpd2.studio.shell import identity, link, results, store
 from mpd2.studio.shell.scenario import Scenario
 
 NEIGHBOURS = 15  # cases an average is taken over: few enough to stay local, enough for a share
@@ -36,6 +37,8 @@ def draw(about: Scenario) -> None:
     evidence = store.evidence(about)
     x, y = layout.of(evidence.cohort).T
     cases = regions.cases(evidence, about.run).assign(x=x, y=y)
+    if not identity.is_allowed(Action.SEE_CASE):  # the map is everybody's, ids and pictures are not
+        cases["case_id"] = [f"number {place}" for place in range(1, len(cases) + 1)]
     inside = region.inside(link.free(REGION), cases)
     st.markdown(regions.deferral_in_words(cases))
     _map(about, cases, cases["case_id"][inside].tolist())
@@ -81,7 +84,7 @@ def _map(about: Scenario, cases: pd.DataFrame, chosen: list[str]) -> None:
         config={"displaylogo": False},
         alt=texts.ALT.format(cases=len(cases), colours=", ".join(each.title for each in panels.values())),
     )
-    if case_pictures.has_pictures(about.workspace):
+    if case_pictures.has_pictures(about.workspace) and identity.is_allowed(Action.SEE_CASE):
         hover_picture(MAP, partial(case_pictures.small_uri, about.workspace))
     models = len(store.evidence(about).outcomes[about.run].decisions.label)
     st.caption(texts.NOTE.format(cases=len(cases), models=models))

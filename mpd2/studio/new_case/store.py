@@ -13,9 +13,10 @@ from mpd2.core.arrays import Floats
 from mpd2.imaging.field import crop
 from mpd2.imaging.measurement import Measurement
 from mpd2.imaging.models.finding import models_folder
-from mpd2.imaging.photograph import Photograph, read_photograph
+from mpd2.imaging.photograph import Photograph
 from mpd2.imaging.quality import quality_map
-from mpd2.studio.shell import session, workspaces
+from mpd2.lab.photographs import measure
+from mpd2.studio.shell import identity, session, workspaces
 
 if TYPE_CHECKING:  # what it is made of takes long to import, and is only needed once there is a photograph
     from mpd2.imaging.pipeline import Pipeline
@@ -75,9 +76,7 @@ def forget() -> None:
 def _measured(upload: Upload, folder: Path) -> Taken:
     forget()
     with st.spinner("Reading and measuring it … the first one takes longest, since the networks are loaded for it."):
-        ending = Path(upload.name).suffix  # people name files after patients
-        photograph = read_photograph(upload.getvalue(), f"the file{ending}")
-        measurement = pipeline_of(folder).measure([photograph])[0]
+        photograph, measurement = measure(upload.getvalue(), upload.name, pipeline_of(folder), by=identity.actor())
         return Taken(photograph, measurement, quality_map(photograph.pixels, measurement.field))
 
 

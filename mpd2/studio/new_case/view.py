@@ -6,6 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from mpd2.clinic.access.actions import Action
 from mpd2.core.errors import UserError
 from mpd2.core.text import verbatim, without_folders
 from mpd2.imaging.photograph import ENDINGS
@@ -13,7 +14,7 @@ from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.studio.case import tabs
 from mpd2.studio.new_case import by_hand, from_photograph, store, texts
 from mpd2.studio.new_case.values import takes_photographs
-from mpd2.studio.shell import link
+from mpd2.studio.shell import identity, link
 from mpd2.studio.shell import store as shell_store
 from mpd2.studio.shell.scenario import Scenario
 
@@ -27,6 +28,7 @@ def draw(about: Scenario) -> None:
         title = shell_store.run_title(about.run)
         st.info(tabs.BY_THE_ANSWERS.format(title=title), icon=":material/info:")
         return
+    identity.once(Action.ROUTE_CASE, f"a new case by {about.run}")
     if not takes_photographs(manifest):
         by_hand.draw(about)
         return

@@ -5,11 +5,16 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from mpd2.clinic.access.actions import Action
 from mpd2.studio.parts import widgets
+from mpd2.studio.shell import identity
 
 
 def case_list(table: pd.DataFrame, *, key: str, alt_text: str) -> None:
     """Cases as in `regions.cases`, the costliest first; a chosen row opens its case. n and CSV come with it."""
+    if not identity.is_allowed(Action.SEE_CASE):
+        st.caption(f":material/lock: {widgets.UNSEEN}")
+        return
     ordered = table.sort_values(["total", "clinical"], ascending=False, kind="stable", ignore_index=True)
     shown = ordered[list(_COLUMNS)].dropna(axis="columns", how="all")
     st.caption(f"{len(shown)} cases, the costliest first. Choose a row to open its case.")

@@ -9,13 +9,19 @@ from typing import Any, Literal
 import pandas as pd
 import streamlit as st
 
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.exports import export_cases, export_figures
 from mpd2.core.text import NOTHING
 from mpd2.present.charts.kit.drawing import Drawing, finished
 from mpd2.present.charts.kit.export import MIME, Kind, render
 from mpd2.present.charts.kit.style import AltairChart
 from mpd2.present.documents.spreadsheets import to_csv
+from mpd2.studio.shell import identity
 from mpd2.studio.shell.registry import entry
 
+CASE = "case_id"  # the column that says that a table has a row a case
+UNSEEN = "Single cases are shown to readers, clinicians, researchers and admins."
 WHOLE = 30  # rows of a table that is shown without a scroll bar of its own
 
 
@@ -57,7 +63,7 @@ def files(draw: Callable[[], Drawing | AltairChart | str], table: pd.DataFrame, 
         for kind, mime in MIME.items():
             st.download_button(
                 kind.upper(),
-                data=partial(_picture, draw, kind),
+                data=identity.later(partial(_exported_picture, draw, kind, key)),
                 file_name=f"{key}.{kind}",
                 mime=mime,
                 icon=":material/image:",
@@ -69,17 +75,20 @@ def files(draw: Callable[[], Drawing | AltairChart | str], table: pd.DataFrame, 
 
 
 def download(table: pd.DataFrame, key: str, label: str = "CSV") -> None:
-    """The data behind something, made when it is asked for."""
+    """The data behind something, made when it is asked for; a table with a row a case leaves with few."""
+    named = CASE in table
     st.download_button(
         label,
-        data=partial(to_csv, table),
+        data=identity.later(partial(_exported_table, table, key)),
         file_name=f"{key}.csv",
         mime="text/csv",
         icon=":material/download:",
         key=f"{key}:csv",
         on_click="ignore",
         type="tertiary",
-        help="The data shown, as CSV",
+        **identity.permitted(
+            Action.EXPORT_CASES if named else Action.EXPORT_FIGURES, otherwise="The data shown, as CSV"
+        ),
     )
 
 
@@ -94,8 +103,11 @@ def data_table(
 ) -> list[int]:
     """A sortable table with its CSV; the positions of the rows picked, if it can be picked from.
 
-    `csv`: the data for download where they are not as shown.
+    `csv`: the data for download where they are not as shown. Cases are shown to those who may see one.
     """
+    if CASE in frame and not identity.is_allowed(Action.SEE_CASE):
+        st.caption(f":material/lock: {UNSEEN}")
+        return []
     settings: dict[str, Any] = {
         "hide_index": True, "key": key, "column_config": dict(columns or {}), "placeholder": NOTHING, "alt": alt_text,
         "height": "content" if len(frame) <= WHOLE else "auto",
@@ -122,8 +134,13 @@ def open_case(case_id: str) -> None:
     st.switch_page(entry("case").path, query_params={"case": case_id})
 
 
-def _picture(draw: Callable[[], Drawing | AltairChart | str], kind: Kind) -> bytes:
-    return render(draw(), kind)
+def _exported_picture(draw: Callable[[], Drawing | AltairChart | str], kind: Kind, key: str, by: Actor) -> bytes:
+    return export_figures(lambda: render(draw(), kind), key, by=by)
+
+
+def _exported_table(table: pd.DataFrame, key: str, by: Actor) -> bytes:
+    export = export_cases if CASE in table else export_figures
+    return export(partial(to_csv, table), key, by=by)
 
 
 def whole_number(label: str, least: int, most: int, value: int | None, step: int, **settings: Any) -> int | None:

@@ -16,7 +16,7 @@ from mpd2.lab.jobs.search import kept_presets
 from mpd2.methods.mpd2_router import Mpd2
 from mpd2.studio.parts.job_words import in_minutes
 from mpd2.studio.retrain import texts
-from mpd2.studio.shell import store, workspaces
+from mpd2.studio.shell import identity, store, workspaces
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.training import form_fields
 from mpd2.training.config import PRESETS, Config, parse_config
@@ -215,7 +215,9 @@ def submit(about: Scenario, order: Order) -> None:
     taken |= {store.run_title(name) for name in store.run_names(about.workspace)}
     try:
         own_runs.check_room(place)
-        job = queue.submit(order.model_copy(update={"title": own_runs.unique(order.title, taken)}), place)
+        job = queue.submit(
+            order.model_copy(update={"title": own_runs.unique(order.title, taken)}), place, by=identity.actor()
+        )
     except UserError as error:
         st.toast(verbatim(str(error)), icon=":material/error:", duration="infinite")
     else:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
 from mpd2.core.errors import UserError
 from mpd2.core.text import verbatim, without_folders
 from mpd2.lab.jobs import grid, queue
@@ -19,7 +21,7 @@ from mpd2.studio.parts import widgets
 from mpd2.studio.parts.job_words import build_in_words, build_share, in_minutes
 from mpd2.studio.retrain import texts
 from mpd2.studio.retrain.form import CHOSEN_JOB, models
-from mpd2.studio.shell import store
+from mpd2.studio.shell import identity, store
 from mpd2.studio.shell.scenario import Scenario
 
 LOOK, DRAW = 1.0, 3.0  # seconds between two looks at the jobs, and between two drawings of the curves
@@ -95,11 +97,13 @@ def _row(job: Job, order: Order, status: Status, place: Workshop) -> bool:
                           icon=":material/visibility:")  # fmt: skip
         if status.state not in ENDED:
             cancelled = st.button("Cancel", key=f"cancel:{job.name}", on_click=_tell, args=(queue.cancel, job, place),
-                                  icon=":material/stop_circle:")  # fmt: skip
+                                  icon=":material/stop_circle:",
+                                  **identity.permitted(Action.CANCEL_JOB, job.owner))  # fmt: skip
             return shown or cancelled
         removed = st.button("Remove", key=f"forget:{job.name}", on_click=_tell, args=(queue.forget, job, place),
                             type="tertiary", icon=":material/close:",
-                            help="Take it off this list; its run stays.")  # fmt: skip
+                            **identity.permitted(Action.REMOVE_JOB, job.owner,
+                                                 otherwise="Take it off this list; its run stays."))  # fmt: skip
     return shown or removed
 
 
@@ -109,7 +113,9 @@ def _damaged(job: Job, place: Workshop) -> None:
     left.text(without_folders(f"Damaged: {job.name}. {job.damage}"))
     with right.container(horizontal=True, horizontal_alignment="right"):
         st.button("Remove", key=f"forget:{job.name}", on_click=_tell, args=(queue.forget, job, place), type="tertiary",
-                  icon=":material/close:", help="Remove its folder; a run it made stays.")  # fmt: skip
+                  icon=":material/close:",
+                  **identity.permitted(Action.REMOVE_JOB, job.owner,
+                                       otherwise="Remove its folder; a run it made stays."))  # fmt: skip
 
 
 def _progress(order: Order, status: Status) -> str:
@@ -134,10 +140,16 @@ def _choose(name: str) -> None:
     st.session_state[CHOSEN_JOB] = name
 
 
-def _tell(act: Callable[[Job, Workshop], None], job: Job, place: Workshop) -> None:
+class Act(Protocol):
+    """What can be done with a job."""
+
+    def __call__(self, job: Job, place: Workshop, *, by: Actor) -> None: ...
+
+
+def _tell(act: Act, job: Job, place: Workshop) -> None:
     """Do something with a job; what cannot be done is said."""
     try:
-        act(job, place)
+        act(job, place, by=identity.actor())
     except UserError as error:
         st.toast(verbatim(str(error)), icon=":material/error:")
 

@@ -8,6 +8,8 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
 from mpd2.core.cache import cached
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
@@ -19,13 +21,14 @@ from mpd2.evaluation.metrics import label_of
 from mpd2.evaluation.standings import standings
 from mpd2.lab.jobs import grid, own_runs
 from mpd2.lab.jobs.folder import LONGEST, Workshop
+from mpd2.lab.owners import owner_of_run
 from mpd2.planning import moved_cases
 from mpd2.present.charts import readers as reader_charts
 from mpd2.present.charts import runs as charts
 from mpd2.present.words.side_by_side import BEST, TIED, side_by_side
 from mpd2.studio.parts import method_table, widgets
-from mpd2.studio.retrain import texts
-from mpd2.studio.shell import frame, store
+from mpd2.studio.retrain import clinic, texts
+from mpd2.studio.shell import frame, identity, store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.definition import PAPER_RUN
 
@@ -88,6 +91,7 @@ def paired_chart(names: tuple[str, ...], about: Scenario, reference: str, key: s
 def actions(name: str, about: Scenario) -> None:
     """Make it the active run, name it, take it away, remove it."""
     place, folder = Workshop.here(), name.removeprefix(store.OWN)
+    owner = owner_of_run(place.runs / folder)
     active = about.run == name
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.button("Active for all pages" if active else "Make it the active run", key=f"activate:{name}",
@@ -95,13 +99,16 @@ def actions(name: str, about: Scenario) -> None:
                   type="primary")  # fmt: skip
         with st.popover("Name", icon=":material/edit:"):
             st.text_input("Name", store.run_title(name), key=f"title:{name}", max_chars=LONGEST, help=texts.NAME)
-            st.button("Save this name", key=f"rename:{name}", on_click=_rename, args=(name, about))
-        st.download_button("Export", partial(own_runs.zipped, folder, place), f"{folder}.zip", "application/zip",
-                           key=f"export:{name}", on_click="ignore", icon=":material/archive:",
-                           help="The run's folder, for `python -m mpd2 evaluate` and `route`")  # fmt: skip
+            st.button("Save this name", key=f"rename:{name}", on_click=_rename, args=(name, about),
+                      **identity.permitted(Action.NAME_RUN, owner))  # fmt: skip
+        st.download_button("Export", identity.later(partial(_zipped, folder, place)), f"{folder}.zip",
+                           "application/zip", key=f"export:{name}", on_click="ignore", icon=":material/archive:",
+                           **identity.permitted(Action.EXPORT_RUN, otherwise=texts.EXPORT))  # fmt: skip
+        clinic.draw(folder, place)
         with st.popover("Delete", icon=":material/delete:"):
             st.caption("Weights, predictions and history are removed for everybody.")
-            st.button("Delete it", key=f"delete:{name}", on_click=delete, args=(name,), type="primary")
+            st.button("Delete it", key=f"delete:{name}", on_click=delete, args=(name,), type="primary",
+                      **identity.permitted(Action.REMOVE_RUN, owner))  # fmt: skip
 
 
 def draw_grid(name: str, about: Scenario) -> None:
@@ -120,11 +127,13 @@ def draw_grid(name: str, about: Scenario) -> None:
                            roomy=True, alt_text="Every cell of the grid, a column for each metric")  # fmt: skip
     st.caption(f"Student's 95{GAP}% intervals of the mean over {rows['n'].max()} seeds, on {judged.split} cases.")
     st.selectbox("Cell", list(rows["method"].unique()), key="grid-cell", width=420)
+    owner = owner_of_run(store.run_folder(about.workspace, name))
     with st.container(horizontal=True):
         st.button("Keep this cell as a run of its own", key="grid-keep", on_click=_keep_cell, args=(name, about),
                   icon=":material/bookmark_add:")  # fmt: skip
         with st.popover("Delete the grid", icon=":material/delete:"):
-            st.button("Delete it", key=f"delete:{name}", on_click=delete, args=(name,), type="primary")
+            st.button("Delete it", key=f"delete:{name}", on_click=delete, args=(name,), type="primary",
+                      **identity.permitted(Action.REMOVE_RUN, owner))  # fmt: skip
 
 
 # ---------------------------------------------------------------------------------- tables
@@ -201,7 +210,7 @@ def _rename(name: str, about: Scenario) -> None:
     title = st.session_state[f"title:{name}"]
     taken = {store.run_title(other) for other in store.run_names(about.workspace) if other != name}
     try:
-        own_runs.rename(name.removeprefix(store.OWN), title, Workshop.here(), taken)
+        own_runs.rename(name.removeprefix(store.OWN), title, Workshop.here(), taken, by=identity.actor())
     except UserError as error:
         st.toast(verbatim(str(error)), icon=":material/error:")
 
@@ -209,9 +218,13 @@ def _rename(name: str, about: Scenario) -> None:
 def delete(name: str) -> None:
     """Delete an own run; what speaks against it is said."""
     try:
-        own_runs.delete(name.removeprefix(store.OWN), Workshop.here())
+        own_runs.delete(name.removeprefix(store.OWN), Workshop.here(), by=identity.actor())
     except UserError as error:
         st.toast(verbatim(str(error)), icon=":material/error:")
+
+
+def _zipped(folder: str, place: Workshop, by: Actor) -> bytes:
+    return own_runs.zipped(folder, place, by=by)
 
 
 def _keep_cell(name: str, about: Scenario) -> None:
@@ -222,7 +235,8 @@ def _keep_cell(name: str, about: Scenario) -> None:
     title = own_runs.unique(f"{store.run_title(name)}: {cell}"[:LONGEST], taken)
     try:
         policy = store.predictions(about.workspace, name)(whole)
-        own_runs.keep_cell(name.removeprefix(store.OWN), run, policy, cell, title, whole, Workshop.here())
+        folder, place = name.removeprefix(store.OWN), Workshop.here()
+        own_runs.keep_cell(folder, run, policy, cell, title, whole, place, by=identity.actor())
     except UserError as error:
         st.toast(verbatim(str(error)), icon=":material/error:")
     else:

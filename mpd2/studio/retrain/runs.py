@@ -5,11 +5,13 @@ from __future__ import annotations
 import pandas as pd
 import streamlit as st
 
+from mpd2.clinic.access.actions import Action
 from mpd2.core.text import without_folders
 from mpd2.lab.jobs.own_runs import DamagedRun, OwnRun
+from mpd2.lab.owners import NOBODY
 from mpd2.studio.parts import widgets
 from mpd2.studio.retrain import result, texts
-from mpd2.studio.shell import store
+from mpd2.studio.shell import identity, store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.training.form_fields import changes_in_words
 
@@ -67,7 +69,8 @@ def _damaged(runs: list[DamagedRun]) -> None:
         with right.popover("Delete", icon=":material/delete:", key=f"damaged:{run.name}"):
             st.caption("The folder and all its files are removed for everybody.")
             st.button("Delete it", key=f"delete:{store.OWN}{run.name}", on_click=result.delete,
-                      args=(f"{store.OWN}{run.name}",), type="primary")  # fmt: skip
+                      args=(f"{store.OWN}{run.name}",), type="primary",
+                      **identity.permitted(Action.REMOVE_RUN, NOBODY))  # fmt: skip
 
 
 def _compare(runs: list[OwnRun], about: Scenario) -> None:

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 from optuna.study import Study
 
+from mpd2.clinic.access.actions import Action
 from mpd2.core.cache import cached, cached_by_content
 from mpd2.core.errors import UserError
 from mpd2.core.text import decimal, verbatim
@@ -19,12 +20,12 @@ from mpd2.lab.jobs.search import keep_preset
 from mpd2.lab.tuning import tables
 from mpd2.lab.tuning.score import CRITERIA
 from mpd2.lab.tuning.storage import connect
-from mpd2.lab.tuning.study import SearchPlan, best_trial, delete_study, load_study, trial_config
+from mpd2.lab.tuning.study import SearchPlan, best_trial, delete_study, load_study, owner_of_study, trial_config
 from mpd2.present.charts import tuning as charts
 from mpd2.present.charts.kit.drawing import Drawing
 from mpd2.studio.parts import widgets
 from mpd2.studio.retrain import form, jobs, texts
-from mpd2.studio.shell import store
+from mpd2.studio.shell import identity, store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.training import form_fields
 from mpd2.training.config import Config
@@ -49,9 +50,11 @@ def draw(about: Scenario) -> None:
         return
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox("Study", names, key=SHOWN, width=320)
+        owner = owner_of_study(_storage(place.studies), name)
         with st.popover("Delete", icon=":material/delete:"):
             st.caption(texts.DELETE_STUDY)
-            st.button("Delete it", key="tune_delete", on_click=_delete, args=(name, place), type="primary")
+            st.button("Delete it", key="tune_delete", on_click=_delete, args=(name, place), type="primary",
+                      **identity.permitted(Action.REMOVE_STUDY, owner))  # fmt: skip
     st.fragment(_study, run_every=LOOK if _is_busy(name, place) else None, key="study")(name, place, about)
 
 
@@ -153,7 +156,7 @@ def _chart(name: str, chart: Drawing, table: pd.DataFrame, alt_text: str) -> Non
 def _keep(about: Scenario, config: Config, field: str, place: Workshop, train: bool) -> None:
     """Keep the configuration as a preset, named as the field says at the press, and, if that is wished, train it."""
     try:
-        kept = keep_preset(config, st.session_state[field], place)
+        kept = keep_preset(config, st.session_state[field], place, by=identity.actor())
     except UserError as error:
         st.toast(verbatim(str(error)), icon=":material/error:")
         return
@@ -170,7 +173,7 @@ def _delete(name: str, place: Workshop) -> None:
         st.toast(f"A job works on {verbatim(name)}: cancel it first", icon=":material/error:")
         return
     try:
-        delete_study(_storage(place.studies), name)
+        delete_study(_storage(place.studies), name, by=identity.actor())
     except UserError as error:
         st.toast(verbatim(str(error)), icon=":material/error:")
     st.session_state.pop(SHOWN, None)

@@ -8,7 +8,7 @@ from mpd2.core.errors import EmptyCohort, UserError
 from mpd2.core.text import verbatim
 from mpd2.core.workspace import DEFAULT
 from mpd2.studio.budget import state
-from mpd2.studio.shell import glossary, link, operating_point, report_button, session, store, workspaces
+from mpd2.studio.shell import glossary, identity, link, operating_point, report_button, session, store, workspaces
 from mpd2.studio.shell.registry import entry
 from mpd2.studio.shell.scenario import DEFAULT_SPLIT, SHOWN_SPLITS, Scenario
 
@@ -23,7 +23,7 @@ OF_A_TABLE = (
 """Keys of the session, and names in the URL, of what means something in one table alone."""
 LONGEST = 300  # characters of a link or of a reason that are shown
 MOST_PILLS = 12  # cohorts that can be told apart at a glance; more are chosen from a list
-WITHOUT_RUN = ("your_data",)  # pages that say something before there is a run
+WITHOUT_RUN = ("your_data", "record")  # pages that say something before there is a run
 NO_RUN = "No method has been trained on this table yet. Build it on Your data, or with `{command}`."
 
 
@@ -37,6 +37,7 @@ def draw() -> None:
         st.session_state[OPEN] = workspace
     refused += [*_refused_run(workspace), *_refused_slice(workspace), *operating_point.refused()]
     with st.sidebar:
+        identity.sidebar()
         _workspace(workspace)
         _run(workspace)
         operating_point.draw(workspace)
@@ -136,6 +137,7 @@ def open_page(key: str) -> Scenario:
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="left"):
         st.title(page.title, anchor=False, width="content")
         st.header(page.question, anchor=False, width="content")  # so that a page's own headings are of the third level
+    identity.refuse_page(page.needs)
     if not store.is_ready(about) and key not in WITHOUT_RUN:
         st.info(NO_RUN.format(command=workspaces.build_command(about.workspace)), icon=":material/construction:")
         st.stop()

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
+from mpd2.clinic.access.actions import Action
 from mpd2.core.files import ROOT
 
 FOLDER = ROOT / "pages"
@@ -23,6 +24,7 @@ class PageEntry:
     question: str
     icon: str
     about: About = "slice"
+    needs: Action = Action.SEE_FIGURES  # what somebody must be allowed to do to open it
 
     @property
     def path(self) -> Path:
@@ -36,12 +38,33 @@ PAGES = (
     PageEntry("map", "Results", "Map", "Where does it defer?", ":material/scatter_plot:"),
     PageEntry("robustness", "Results", "Robustness", "Does it hold elsewhere?", ":material/travel_explore:", "run"),
     PageEntry("ablations", "Results", "Ablations", "What does each term buy?", ":material/tune:", "study"),
-    PageEntry("case", "Clinic", "Case", "Why did this one go there?", ":material/visibility:"),
-    PageEntry("new_case", "Clinic", "New case", "What would it do with this one?", ":material/add_circle:", "run"),
+    PageEntry("case", "Clinic", "Case", "Why did this one go there?", ":material/visibility:", needs=Action.SEE_CASE),
+    PageEntry(
+        "new_case",
+        "Clinic",
+        "New case",
+        "What would it do with this one?",
+        ":material/add_circle:",
+        "run",
+        Action.MEASURE,
+    ),
     PageEntry("budget", "Clinic", "Budget", "What if we could send fewer?", ":material/balance:"),
     PageEntry("readers", "Clinic", "Readers", "Who should read what?", ":material/groups:"),
-    PageEntry("retrain", "Lab", "Retrain", "What happens if I change it?", ":material/model_training:", "run"),
-    PageEntry("your_data", "Lab", "Your data", "Does it hold for mine?", ":material/upload_file:", "run"),
+    PageEntry(
+        "record",
+        "Clinic",
+        "Record",
+        "What was done, and by whom?",
+        ":material/history:",
+        "study",
+        Action.SEE_RECORD,
+    ),
+    PageEntry(
+        "retrain", "Lab", "Retrain", "What happens if I change it?", ":material/model_training:", "run", Action.TRAIN
+    ),
+    PageEntry(
+        "your_data", "Lab", "Your data", "Does it hold for mine?", ":material/upload_file:", "run", Action.UPLOAD
+    ),
     PageEntry("about", "About", "About", "How does it work, and what may it be used for?", ":material/info:", "run"),
 )
 DEFAULT = "overview"

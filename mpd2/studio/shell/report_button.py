@@ -11,6 +11,9 @@ from typing import Any
 import streamlit as st
 
 import mpd2
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.exports import export_figures
 from mpd2.evaluation.clinical.per_thousand import prevalence_of
 from mpd2.present.documents.board import People, plan_of_day, terms
 from mpd2.present.documents.briefing import TABLES, Briefing, Stamp, brief
@@ -23,7 +26,7 @@ from mpd2.studio.budget.floors import settled
 from mpd2.studio.overview import store as overview
 from mpd2.studio.parts import programme
 from mpd2.studio.parts.programme import Told
-from mpd2.studio.shell import results, session, store
+from mpd2.studio.shell import identity, results, session, store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.claims import AI
 
@@ -50,13 +53,14 @@ def draw(about: Scenario) -> None:
         for ending, (label, mime, writer) in FORMATS.items():
             st.download_button(
                 label,
-                data=partial(_report, about, session.along(), writer),
+                data=identity.later(partial(_exported, about, session.along(), writer)),
                 file_name=f"{file_name(about)}.{ending}",
                 mime=mime,
                 icon=":material/download:",
                 key=f"report:{ending}",
                 on_click="ignore",
                 width="stretch",
+                **identity.permitted(Action.EXPORT_FIGURES),
             )
 
 
@@ -84,6 +88,10 @@ def stamp(about: Scenario) -> Stamp:
         date.today(),
         about.point_in_words(),
     )
+
+
+def _exported(about: Scenario, along: Mapping[str, Any], writer: Writer, by: Actor) -> bytes:
+    return export_figures(partial(_report, about, along, writer), file_name(about), by=by)
 
 
 def _report(about: Scenario, along: Mapping[str, Any], writer: Writer) -> bytes:

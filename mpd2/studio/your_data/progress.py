@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from mpd2.clinic.access.actions import Action
 from mpd2.core.cache import cached, depends_on
 from mpd2.core.errors import UserError
 from mpd2.core.runs import CONFIG
@@ -15,9 +16,10 @@ from mpd2.core.workspace import Workspace
 from mpd2.evaluation import tables
 from mpd2.lab.jobs import orders, queue
 from mpd2.lab.jobs.folder import ENDED, Job, Workshop, all_jobs
+from mpd2.lab.owners import owner_of_workspace
 from mpd2.lab.workspaces import shelf
 from mpd2.studio.parts.job_words import build_in_words, build_share, in_minutes
-from mpd2.studio.shell import store
+from mpd2.studio.shell import identity, store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.studio.your_data import opening, texts
 from mpd2.studio.your_data.trial_texts import verbatim
@@ -34,7 +36,7 @@ def start(name: str, place: Workshop, *, small: bool = False) -> None:
     workspace = shelf.find_own(name, place)
     before = job_of(name, place)
     size = SMALL if small else before.order.building.size if before and before.order.building else None
-    queue.submit(orders.building(workspace, size), place)
+    queue.submit(orders.building(workspace, size), place, by=identity.actor())
 
 
 def job_of(name: str, place: Workshop) -> Job | None:
@@ -103,11 +105,13 @@ def _line(name: str, place: Workshop) -> str:
     with buttons.container(horizontal=True, horizontal_alignment="right"):
         if job is not None and status is not None and status.state not in ENDED:
             st.button("Cancel", key=f"build_cancel:{name}", on_click=_cancel, args=(job, place), type="tertiary",
-                      icon=":material/stop_circle:")  # fmt: skip
+                      icon=":material/stop_circle:", **identity.permitted(Action.CANCEL_JOB, job.owner))  # fmt: skip
         else:
             label = "Build" if status is None else "Build again" if status.state == "done" else "Go on"
             st.button(label, key=f"build:{name}", on_click=_start, args=(name, place), type="tertiary",
-                      icon=":material/play_arrow:", help=texts.BUILD_HELP)  # fmt: skip
+                      icon=":material/play_arrow:",
+                      **identity.permitted(Action.BUILD_WORKSPACE, owner_of_workspace(place.workspaces / name),
+                                           otherwise=texts.BUILD_HELP))  # fmt: skip
     return status.state if status else ""
 
 
@@ -122,7 +126,7 @@ def _before(place: Workshop) -> str:
 
 def _cancel(job: Job, place: Workshop) -> None:
     try:
-        queue.cancel(job, place)
+        queue.cancel(job, place, by=identity.actor())
     except UserError as error:
         st.toast(verbatim(str(error)), icon=":material/error:")
 

@@ -6,14 +6,18 @@ import io
 
 import streamlit as st
 
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.exports import export_cases
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest
 from mpd2.core.text import without_folders
 from mpd2.core.workspace import Workspace
 from mpd2.lab.jobs.folder import Workshop
+from mpd2.lab.owners import owner_of_workspace
 from mpd2.lab.workspaces import archive, copying, removing
 from mpd2.lab.workspaces.shelf import suggested_name, workspaces
 from mpd2.present.documents.spreadsheets import to_csv
+from mpd2.studio.shell import identity
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.studio.your_data import more_cases, opening, progress, refusals, texts
 from mpd2.studio.your_data.trial_texts import verbatim
@@ -54,9 +58,11 @@ def _row(workspace: Workspace, place: Workshop) -> None:
         if manifest is not None:
             opening.button("Open", workspace.name, key=f"open:{workspace.name}")
             st.download_button(
-                "Export", data=lambda: archive.exported(workspace), file_name=archive.suggested_file(workspace),
+                "Export", data=identity.later(lambda by: archive.exported(workspace, by=by)),
+                file_name=archive.suggested_file(workspace),
                 mime="application/zip", key=f"export:{workspace.name}", on_click="ignore", type="tertiary",
-                icon=":material/download:", help="All of it as one file, to keep or to give to somebody.",
+                icon=":material/download:",
+                **identity.permitted(Action.EXPORT_WORKSPACE, otherwise=texts.EXPORT),
             )  # fmt: skip
             with st.popover("Copy", icon=":material/content_copy:", type="tertiary", key=f"copying:{workspace.name}"):
                 _copy(workspace, place)
@@ -84,8 +90,9 @@ def _open_file(place: Workshop) -> None:
                             help=texts.OPEN_HELP)  # fmt: skip
     name = st.text_input(texts.OWN_NAME, key="shelf_name", max_chars=40, help=texts.NAME_HELP,
                          placeholder="its own name")  # fmt: skip
-    st.button(texts.KEEP, key="shelf_open", type="primary", disabled=file is None, on_click=_make_opened,
-              args=(name.strip(), place))  # fmt: skip
+    asked = identity.permitted(Action.MAKE_WORKSPACE)
+    st.button(texts.KEEP, key="shelf_open", type="primary", disabled=file is None or asked["disabled"],
+              help=asked["help"], on_click=_make_opened, args=(name.strip(), place))  # fmt: skip
     refused = st.session_state.get(REFUSED)
     if refused is not None:
         refusals.draw(refused, key="shelf_problems", of="The workspace's table", told=texts.NOT_OPENED)
@@ -96,7 +103,7 @@ def _make_opened(name: str, place: Workshop) -> None:
     st.session_state.pop(REFUSED, None)
     try:
         file = io.BytesIO(st.session_state["shelf_file"].getvalue())
-        made = archive.open_archive(file, place, name or None, confined=True)
+        made = archive.open_archive(file, place, name or None, by=identity.actor(), confined=True)
     except UserError as error:
         st.session_state[REFUSED] = error
     else:
@@ -112,12 +119,12 @@ def _copy(workspace: Workspace, place: Workshop) -> None:
                          key=f"copy_name:{workspace.name}")  # fmt: skip
     ids = st.radio(texts.COPY, list(texts.IDS), format_func=texts.IDS.__getitem__, key=f"copy_ids:{workspace.name}")
     st.button("Copy", key=f"copy:{workspace.name}", type="primary", on_click=_make_copy,
-              args=(workspace.name, name.strip(), ids, place))  # fmt: skip
+              args=(workspace.name, name.strip(), ids, place), **identity.permitted(Action.MAKE_WORKSPACE))  # fmt: skip
 
 
 def _make_copy(name: str, new: str, ids: copying.Ids, place: Workshop) -> None:
     try:
-        copied = copying.copy(name, new, ids, place)
+        copied = copying.copy(name, new, ids, place, by=identity.actor())
     except UserError as error:
         st.session_state[TOLD] = ("error", str(error))
         return
@@ -133,12 +140,13 @@ def _remove(workspace: Workspace, place: Workshop) -> None:
     gone = removing.leavings(workspace, place)
     st.text(texts.REMOVE.format(what=gone.in_words()))
     st.button("Remove for good", key=f"remove:{workspace.name}", type="primary", on_click=_make_gone,
-              args=(workspace.name, place))  # fmt: skip
+              args=(workspace.name, place),
+              **identity.permitted(Action.REMOVE_WORKSPACE, owner_of_workspace(workspace.folder)))  # fmt: skip
 
 
 def _make_gone(name: str, place: Workshop) -> None:
     try:
-        gone = removing.remove(name, place)
+        gone = removing.remove(name, place, by=identity.actor())
     except UserError as error:
         st.session_state[TOLD] = ("error", str(error))
     else:
@@ -158,6 +166,9 @@ def _tell() -> None:
     if KEY in st.session_state:
         name, key = st.session_state[KEY]
         st.download_button(
-            f"Key to the ids of {name}", data=lambda: to_csv(key), file_name=f"{name}-ids.csv", mime="text/csv",
-            key="shelf_ids", icon=":material/key:", help=texts.KEY, on_click="ignore",
+            f"Key to the ids of {name}",
+            data=identity.later(lambda by: export_cases(lambda: to_csv(key), "ids of a copy", by=by)),
+            file_name=f"{name}-ids.csv", mime="text/csv",
+            key="shelf_ids", icon=":material/key:", on_click="ignore",
+            **identity.permitted(Action.EXPORT_CASES, otherwise=texts.KEY),
         )  # fmt: skip

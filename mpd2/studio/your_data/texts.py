@@ -179,3 +179,6 @@ ADDED = "What was trained before stays, and says so; build again to use the new 
 def plain(text: str) -> str:
     """Somebody else's words where Markdown is understood: as a code span, or nothing for nothing."""
     return verbatim(text) if text else ""
+
+
+EXPORT = "All of it as one file, to keep or to give to somebody."

@@ -9,11 +9,15 @@ from __future__ import annotations
 import io
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.exports import export_cases
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import TableError, UserError
 from mpd2.core.table_file import problems_frame, write_template
@@ -27,7 +31,7 @@ from mpd2.present.charts import readers as reader_charts
 from mpd2.present.charts import shift as charts
 from mpd2.present.documents.spreadsheets import to_csv
 from mpd2.studio.parts import widgets
-from mpd2.studio.shell import session, store, workspaces
+from mpd2.studio.shell import identity, session, store, workspaces
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.studio.your_data import trial_texts as texts
 
@@ -59,11 +63,13 @@ def _trial(about: Scenario) -> Trial | None:
     if upload is None:
         session.forget(CASES, TRIAL)
         return None
-    manifest = store.manifest(about.workspace)
+    manifest, by = store.manifest(about.workspace), identity.actor()
     try:
-        cases = session.kept(CASES, upload.file_id, partial(uploads.read_own, upload.getvalue(), upload.name, manifest))
+        cases = session.kept(
+            CASES, upload.file_id, partial(uploads.read_own, upload.getvalue(), upload.name, manifest, by=by)
+        )
         run, title = store.run(about.workspace, about.run), store.run_title(about.run)
-        return session.kept(TRIAL, (upload.file_id, run, title), partial(uploads.try_out, run, title, cases))
+        return session.kept(TRIAL, (upload.file_id, run, title), partial(uploads.try_out, run, title, cases, by=by))
     except TableError as error:
         _refuse(error.problems[0].sentence("Your table"), len(error.problems))
         problems = problems_frame(error.problems)
@@ -105,18 +111,19 @@ def _refuse(problem: str, problems: int = 1) -> None:
 
 def _explain(about: Scenario) -> None:
     """What a table must hold, with an empty one and an example for download."""
-    manifest = store.manifest(about.workspace)
+    manifest, table = store.manifest(about.workspace), workspaces.find(about.workspace).table
     st.subheader("What the table must hold", anchor=False)
     files = {
-        "Template": (lambda: _guarded(write_template(manifest)), texts.TEMPLATE),
-        "Example": (lambda: _guarded(uploads.example_table(workspaces.find(about.workspace).table)), texts.EXAMPLE),
+        "Template": (lambda: _guarded(write_template(manifest)), Action.EXPORT_FIGURES, texts.TEMPLATE),
+        "Example": (identity.later(partial(_example, table)), Action.EXPORT_CASES, texts.EXAMPLE),
     }
     with st.container(horizontal=True):
-        for label, (data, explained) in files.items():
+        for label, (data, action, explained) in files.items():
             name = f"{label.lower()}.csv"
             st.download_button(
-                label, data, name, "text/csv", key=name, help=explained, on_click="ignore", icon=":material/download:"
-            )
+                label, data, name, "text/csv", key=name, on_click="ignore", icon=":material/download:",
+                **identity.permitted(action, otherwise=explained),
+            )  # fmt: skip
     columns = texts.columns_frame(manifest)
     st.dataframe(
         columns,
@@ -130,6 +137,10 @@ def _explain(about: Scenario) -> None:
 def _guarded(table: str) -> bytes:
     """A table for download that a spreadsheet opens without running anything in it, whoever wrote the workspace."""
     return to_csv(pd.read_csv(io.StringIO(table)).convert_dtypes())
+
+
+def _example(table: Path, by: Actor) -> bytes:
+    return export_cases(lambda: _guarded(uploads.example_table(table)), "example", by=by)
 
 
 def _summary(trial: Trial) -> str:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import streamlit as st
 
+from mpd2.clinic.access.actions import Action
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import parse_manifest
 from mpd2.core.manifest_text import to_toml
 from mpd2.lab.jobs import worker_pool
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.workspaces import shelf
+from mpd2.studio.shell import identity
 from mpd2.studio.your_data import progress, refusals, texts
 from mpd2.studio.your_data.steps.draft import DRAFT, Draft, current, keep
 from mpd2.studio.your_data.steps.fields import answer
@@ -98,8 +100,9 @@ def _save(found: Prepared | UserError) -> None:
     if not fit:
         st.error(texts.NOT_YET, icon=":material/error:")
     st.radio(texts.HOW_LARGE, list(texts.SIZES), format_func=texts.SIZES.__getitem__, key=SIZE)
-    st.button(texts.SAVE, key="import_save", type="primary", disabled=not fit, on_click=_make,
-              icon=":material/save:")  # fmt: skip
+    asked = identity.permitted(Action.MAKE_WORKSPACE)
+    st.button(texts.SAVE, key="import_save", type="primary", disabled=not fit or asked["disabled"], on_click=_make,
+              icon=":material/save:", help=asked["help"])  # fmt: skip
     st.caption(texts.SAVED)
     refused = st.session_state.get(REFUSED)
     if refused is not None:
@@ -115,7 +118,7 @@ def _make() -> None:
         if isinstance(found, UserError):
             raise found
         name = draft.name or shelf.suggested_name(draft.answers.title, place)
-        shelf.create(name, found.data, to_toml(found.table.manifest), place)
+        shelf.create(name, found.data, to_toml(found.table.manifest), place, by=identity.actor())
         st.session_state[SAVED] = (name, draft)
         progress.start(name, place, small=st.session_state.get(SIZE) == "small")
     except UserError as error:

@@ -8,14 +8,15 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from mpd2.clinic.access.actor import Actor
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest
-from mpd2.lab.confined.reading import read_table
 from mpd2.lab.imports.arranging import arranged
 from mpd2.lab.imports.drafting import Answers, answers_of, draft, proposals_of, suggest
 from mpd2.lab.imports.files import RawTable
 from mpd2.lab.imports.matching import Proposal, changed, lacking, propose
 from mpd2.lab.imports.mending import NOTHING, Omission, without
+from mpd2.lab.imports.received import receive
 from mpd2.lab.imports.splitting import SHARES
 from mpd2.lab.imports.uses import INPUTS, File
 
@@ -34,9 +35,9 @@ class Upload:
     table: RawTable
 
     @classmethod
-    def of(cls, data: bytes, name: str, sheet: str = "") -> Upload:
+    def of(cls, data: bytes, name: str, sheet: str = "", *, by: Actor) -> Upload:
         """The largest sheet of a workbook, or the one named."""
-        return cls(data, read_table(data, name, sheet))
+        return cls(data, receive(data, name, sheet, by=by))
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from mpd2.core.errors import UserError
 from mpd2.core.text import count
 from mpd2.lab.imports.files import BROWSER, ENDINGS, MEGA
 from mpd2.lab.imports.uses import File
+from mpd2.studio.shell import identity
 from mpd2.studio.your_data import refusals, texts
 from mpd2.studio.your_data.steps.draft import Draft, Upload, current, keep
 
@@ -108,7 +109,7 @@ def _sheet(file: File) -> None:
 def _try(file: File, data: bytes, name: str, sheet: str = "") -> None:
     refused = {key: reason for key, reason in st.session_state.get(REFUSED, {}).items() if key != file}
     try:
-        keep(current().with_file(file, Upload.of(data, name, sheet)))
+        keep(current().with_file(file, Upload.of(data, name, sheet, by=identity.actor())))
     except UserError as error:
         refused[file] = error
     st.session_state[REFUSED] = refused

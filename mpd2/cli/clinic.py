@@ -1,0 +1,51 @@
+"""`clinic`: which run the clinic uses."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace
+
+from mpd2.cli.arguments import describe
+
+SUMMARY = "propose a run for the clinic, activate it, or say which one is active"
+RUN = "an own run by its folder's name, or WORKSPACE/NAME for a run of a workspace's study"
+
+
+def add(command: ArgumentParser) -> None:
+    """The arguments of `clinic`."""
+    describe(
+        command,
+        "One person proposes a run, another one activates it. Here the local user of this machine acts: without a\n"
+        "login in the settings they may take both steps, with one they may take one of them, and somebody who is\n"
+        "signed in takes the other on Retrain, under Own runs.",
+        "clinic status",
+        'clinic propose my-run --reason "as cheap, and misses fewer in the north"',
+        "clinic activate my-run",
+    )
+    verbs = command.add_subparsers(dest="verb", metavar="VERB", required=True)
+    propose = verbs.add_parser("propose", help="propose a run")
+    propose.add_argument("run", help=RUN)
+    propose.add_argument("--reason", required=True, help="why it should be used")
+    activate = verbs.add_parser("activate", help="make the run that is proposed the active one")
+    activate.add_argument("run", help=RUN)
+    verbs.add_parser("status", help="say what is proposed and what is active")
+
+
+def run(args: Namespace) -> int:
+    """Propose, activate or tell."""
+    from mpd2.clinic.access.actor import LOCAL
+    from mpd2.lab import activation
+    from mpd2.lab.jobs.folder import Workshop
+
+    place = Workshop.here()
+    if args.verb == "propose":
+        made = activation.propose(args.run, args.reason, place, by=LOCAL)
+        print(f"{made.run}: proposed; digest {made.digest}")
+    elif args.verb == "activate":
+        print(activation.activate(args.run, place, by=LOCAL).in_words())
+    else:
+        now = activation.standing(place)
+        print(now.active.in_words() if now.active else "no run is active")
+        if now.proposal:
+            print(f"{now.proposal.run}: proposed by {now.proposal.proposed_by}. Reason: {now.proposal.reason}")
+        activation.active_run(place)  # which refuses a run that was changed since
+    return 0

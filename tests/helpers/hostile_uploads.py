@@ -147,6 +147,7 @@ def excel_table(chance: Chance) -> tuple[str, bytes]:
     """A workbook whose cells or whose parts are strange."""
     packed = io.BytesIO()
     frame = hostile_frame(chance).iloc[:60, :60].map(lambda cell: str(cell)[:32_000].replace("\x0b", ""))
+    frame = frame.set_axis([str(name)[:32_000] for name in frame], axis=1)
     frame.to_excel(packed, index=False, engine="xlsxwriter", header=chance.random() < 0.9)
     parts = _parts(packed.getvalue())
     for _ in range(chance.randrange(3)):

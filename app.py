@@ -24,12 +24,11 @@ discreet_log.install()  # before anything can go wrong with what visitors send
 if INSTALLED:  # what people make does not belong among the libraries; workers, who live elsewhere, are told as well
     os.environ[PLACE] = str(Path(os.environ.get(PLACE, "")).absolute())
 
-serving.check_or_exit()
-
 
 @asynccontextmanager
 async def ready(_: st.App) -> AsyncIterator[None]:
     """Make ready what the first visitor needs; then the rest, and look after the jobs meanwhile."""
+    serving.check_or_exit()  # here, and not on import: by now it is known where it would listen
     show_numbers()
     warm.warm_up()
     async with warm.warming(), warm.tidied(), tended(Workshop.here()), forgetting():

@@ -83,7 +83,7 @@ def test_the_sidebar_names_the_workspace_and_how_its_readings_came_about(open_pa
     page = visit(open_page, "about")
     box = page.sidebar.selectbox(key="workspace")
     assert (box.options[0], box.options[-1]) == (workspaces.title(DEFAULT), "Murmurs in two wards")
-    assert page.sidebar.caption[0].value == "480 recordings, 3 readers; readings real"
+    assert page.sidebar.caption[1].value == "480 recordings, 3 readers; readings real"
     assert page.session_state["run"] == "mpd2-plus"
     assert page.session_state["point"] == "ai"
 
@@ -149,14 +149,14 @@ def test_without_a_run_pages_say_what_to_do(open_page, place):
 def test_another_table_or_manifest_in_its_place_is_noticed(open_page, place):
     made_workspace(place, "changing", ("ai",))
     page = visit(open_page, "about", workspace="changing")
-    assert page.sidebar.caption[0].value.startswith("480 recordings")
+    assert page.sidebar.caption[1].value.startswith("480 recordings")
     path = place.workspaces / "changing" / "manifest.toml"
     path.write_text(path.read_text().replace('case = "recording"', 'case = "sound"', 1))
-    assert page.run().sidebar.caption[0].value.startswith("480 sounds")
+    assert page.run().sidebar.caption[1].value.startswith("480 sounds")
     before = store.cohort("changing").fingerprint
     recordings(100).to_csv(place.workspaces / "changing" / "murmurs.csv", index=False)
     assert store.cohort("changing").fingerprint != before
-    assert page.run().sidebar.caption[0].value.startswith("300 sounds")
+    assert page.run().sidebar.caption[1].value.startswith("300 sounds")
     assert not page.exception
     shutil.rmtree(place.workspaces / "changing")
     page.run()

@@ -10,25 +10,30 @@ from starlette.middleware import Middleware
 
 import mpd2
 from mpd2.core.files import INSTALLED
+from mpd2.lab.confined.process import kept_ready
 from mpd2.lab.jobs.folder import PLACE, Workshop
 from mpd2.lab.jobs.maintenance import tended
 from mpd2.studio import serving, warm
 from mpd2.studio.server.headers import SecurityHeaders
 from mpd2.studio.server.numbers import show_numbers
+from mpd2.studio.shell import discreet_log
+from mpd2.studio.shell.forgetting import forgetting
+
+discreet_log.install()  # before anything can go wrong with what visitors send
 
 if INSTALLED:  # what people make does not belong among the libraries; workers, who live elsewhere, are told as well
     os.environ[PLACE] = str(Path(os.environ.get(PLACE, "")).absolute())
-
-serving.check_or_exit()
 
 
 @asynccontextmanager
 async def ready(_: st.App) -> AsyncIterator[None]:
     """Make ready what the first visitor needs; then the rest, and look after the jobs meanwhile."""
+    serving.check_or_exit()  # here, and not on import: by now it is known where it would listen
     show_numbers()
     warm.warm_up()
-    async with warm.warming(), tended(Workshop.here()):
-        yield
+    async with warm.warming(), warm.tidied(), tended(Workshop.here()), forgetting():
+        with kept_ready():
+            yield
 
 
 app = st.App(

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from mpd2.cli.arguments import PROGRAM, add_json, describe
 from mpd2.cli.output import agreed, if_interrupted, now_and_then, print_json, say
-from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.errors import UserError
 from mpd2.imaging.cohorts import COHORTS
 
@@ -127,6 +126,7 @@ def _built(
 
 def _kept(name: str, built: Built, pipeline: Path, place: Workshop) -> Workspace:
     """The table as a workspace, with the pipeline that measured it."""
+    from mpd2.clinic.access.actor import LOCAL
     from mpd2.core.files import replacing_folder
     from mpd2.core.manifest_text import to_toml
     from mpd2.core.table_file import table_bytes

@@ -10,9 +10,6 @@ from typing import TYPE_CHECKING, Protocol
 
 from mpd2.cli.arguments import TABLE, add_floor, add_new_table, add_workers, describe
 from mpd2.cli.output import if_interrupted, now_and_then
-from mpd2.clinic.access.actions import Action
-from mpd2.clinic.access.actor import LOCAL
-from mpd2.clinic.access.authorise import authorise
 from mpd2.core.errors import UserError
 from mpd2.core.files import replacing
 
@@ -65,6 +62,9 @@ def add(command: ArgumentParser) -> None:
 def run(args: Namespace) -> int:
     """Write the decision for every case of a table."""
     from mpd2.cli.inputs import cohort_of, manifest_for, point_of
+    from mpd2.clinic.access.actions import Action
+    from mpd2.clinic.access.actor import LOCAL
+    from mpd2.clinic.access.authorise import authorise
     from mpd2.core.runs import ERRORS, load_errors, load_run
     from mpd2.lab.cluster import pool
     from mpd2.lab.large_tables import RouteRequest, parts_of, route_part

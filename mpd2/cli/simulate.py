@@ -12,9 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 from mpd2.cli.arguments import PROGRAM, add_json, count, describe
 from mpd2.cli.output import aligned, now_and_then, print_json, say
-from mpd2.clinic.access.actions import Action
-from mpd2.clinic.access.actor import LOCAL
-from mpd2.clinic.access.authorise import authorise
 
 if TYPE_CHECKING:
     from mpd2.core.manifest import Manifest
@@ -171,6 +168,9 @@ def _shown(args: Namespace, drawn: Programme, scratch: Path, watch: Stopwatch) -
 
 def _keep(args: Namespace, made: Made, scratch: Path, watch: Stopwatch) -> Workspace:
     """The workspace, all of it or nothing; a table as it was drawn is known to be good, a measured one is checked."""
+    from mpd2.clinic.access.actions import Action
+    from mpd2.clinic.access.actor import LOCAL
+    from mpd2.clinic.access.authorise import authorise
     from mpd2.core.manifest_text import to_toml
     from mpd2.core.table_file import MANIFEST
     from mpd2.core.workspace import DATASHEET

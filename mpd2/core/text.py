@@ -10,9 +10,12 @@ import re
 from collections.abc import Sequence
 from math import isnan
 
+from mpd2.core.files import ROOT
+
 GAP = "\N{NO-BREAK SPACE}"
 MINUS = "\N{MINUS SIGN}"
 NOTHING = "–"  # stands where there is no number
+ABSOLUTE = re.compile(r"(?<![\w.:/~])(?:/[^\s/:;,'\"`()<>]+){2,}/?")  # a path from the root of a disk
 
 
 def decimal(value: float, places: int = 3, signed: bool = False) -> str:
@@ -139,7 +142,16 @@ def verbatim(text: str) -> str:
     >>> verbatim("![x](http://a.b)")
     '\\\\!\\\\[x\\\\]\\\\(http\\\\://a.b\\\\)'
     """
-    return re.sub(r"([\\`*_{}\[\]()#!|<>~:$])", r"\\\1", text)
+    return re.sub(r"([\\`*_{}\[\]()#!|<>~:$])", r"\\\1", without_folders(text))
+
+
+def without_folders(text: str) -> str:
+    """A message for visitors, whom it does not concern where on the server something is: of a path its end alone.
+
+    >>> without_folders("/srv/mpd2/build/workspaces/nights/manifest.toml: damaged; see http://a.b/c/d or 1/2/3")
+    'nights/manifest.toml: damaged; see http://a.b/c/d or 1/2/3'
+    """
+    return ABSOLUTE.sub(lambda path: "/".join(path[0].rstrip("/").split("/")[-2:]), text.replace(f"{ROOT}/", ""))
 
 
 def plain_words(text: str) -> str:

@@ -150,7 +150,7 @@ def digest_of(run: str, place: Workshop) -> str:
 
 def _second_person(proposal: Proposal | None, by: Actor) -> str:
     """What speaks against it that somebody activates a proposal; empty if nothing does."""
-    if proposal is None or proposal.proposed_by != by.id or (by == LOCAL and load_settings().login is None):
+    if proposal is None or proposal.proposed_by != by.id or (by.id == LOCAL.id and load_settings().login is None):
         return ""
     return "whoever proposed a run cannot activate it; it takes a second person"
 

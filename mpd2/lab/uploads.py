@@ -8,7 +8,6 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from mpd2.clinic.access.actions import Action
 from mpd2.clinic.access.actor import Actor
@@ -20,18 +19,19 @@ from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest
 from mpd2.core.policy import NOBODY, Decisions, Policy, decided_together, mean_policy
 from mpd2.core.runs import Run
-from mpd2.core.table_file import read_cohort
+from mpd2.core.table_file.cells import LONGEST_CELL, CellLimits
 from mpd2.core.text import GAP, NOTHING, decimal, interval, percent, percent_interval
 from mpd2.evaluation import tables
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.evaluation.intervals import RESAMPLES, resample_weights, wilson
-from mpd2.lab.imports.formats import parquet
+from mpd2.lab.confined.reading import read_cohort
 from mpd2.methods.registry import continuations_of, policy_of
 from mpd2.planning.worklist import decisions_frame
 
 MAX_BYTES = 20 * 2**20
 MAX_CASES = 20_000
-MAX_UNPACKED = 200 * 2**20  # bytes a Parquet file may grow to
+MAX_COLUMNS = 2_000
+MAX_UNPACKED = 100 * 2**20  # bytes its cells may grow to
 MAX_DRAWS = 10_000_000  # cases drawn in all resamples together, so that memory does not grow with the table
 RUN, AI = "run", "ai"
 
@@ -52,17 +52,11 @@ class Trial:
 
 
 def read_own(data: bytes, name: str, manifest: Manifest, *, by: Actor) -> Cohort:
-    """The cases of an uploaded table, within limits that keep a shared server responsive."""
+    """The cases of an uploaded table, read in a process of its own within limits that keep a server responsive."""
     authorise(by, Action.UPLOAD, bytes=len(data), sha256=sha256(data).hexdigest())
     if len(data) > MAX_BYTES:
         raise UserError(f"found {len(data) / 2**20:.1f} MB, expected at most {MAX_BYTES // 2**20}")
-    if Path(name).suffix.lower() == ".parquet":
-        _refuse_bombs(data)
-    else:
-        _refuse_many(data.count(b"\n") - 1)  # at least as many cases as that, counted before time is spent on them
-    cohort = read_cohort(data, name, manifest, "routing")
-    _refuse_many(len(cohort))
-    return cohort
+    return read_cohort(data, name, manifest, "routing", CellLimits(MAX_CASES, MAX_COLUMNS, LONGEST_CELL, MAX_UNPACKED))
 
 
 def try_out(run: Run, title: str, cohort: Cohort, *, by: Actor) -> Trial:
@@ -144,27 +138,3 @@ def example_table(path: Path, cases: int = 20) -> str:
     rows = pd.read_csv(path, dtype=str, keep_default_na=False)
     chosen = rows[rows["split"] == "val"].groupby("cohort", sort=False).head(cases)
     return chosen.to_csv(index=False, lineterminator="\n")
-
-
-def _refuse_bombs(data: bytes) -> None:
-    """A small Parquet file can hold a huge table, by what it says of itself or by one long text in every row."""
-    try:
-        rows, unpacked = parquet.declared(data)
-        _refuse_many(rows)
-        _refuse_large(unpacked)
-        _refuse_large(parquet.text_bytes(parquet.read_compactly(data)))
-    except (pa.ArrowException, OSError, ValueError):
-        return  # no Parquet at all: reading it says what is wrong
-
-
-def _refuse_large(unpacked: int) -> None:
-    if unpacked > MAX_UNPACKED:
-        raise UserError(f"found {unpacked / 2**20:.0f} MB when unpacked, expected at most {MAX_UNPACKED // 2**20}")
-
-
-def _refuse_many(cases: int) -> None:
-    if cases > MAX_CASES:
-        raise UserError(
-            f"found {cases} cases, expected at most {MAX_CASES} here; "
-            "`python -m mpd2 route` takes tables of any size on your own machine"
-        )

@@ -4,9 +4,10 @@ import streamlit as st
 
 from mpd2.core.files import ROOT
 from mpd2.studio.server.numbers import timed_rerun
-from mpd2.studio.shell import frame, identity
+from mpd2.studio.shell import forgetting, frame, identity
 from mpd2.studio.shell.registry import DEFAULT, PAGES, SECTIONS, entry
 
+forgetting.watch()
 ASSETS = ROOT / "assets"
 st.set_page_config(page_title="MPD² Studio", page_icon=ASSETS / "icon.svg", layout="wide")
 st.logo(ASSETS / "logo.svg", size="large", icon_image=ASSETS / "icon.svg")

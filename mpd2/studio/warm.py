@@ -39,6 +39,7 @@ LAZY = ("streamlit.emojis", "streamlit.material_icon_names", "pandas.io.formats.
 """What comes with the first icon and with the first table."""
 
 PAUSE = 6.0  # seconds in which the first visitor has the server alone
+TIDY = 10.0  # seconds between two collections of garbage
 SPINNERS = "streamlit.runtime.scriptrunner_utils.script_run_context"
 
 
@@ -67,6 +68,17 @@ def warm_pages() -> None:
 def warming() -> AbstractAsyncContextManager[None]:
     """Warm the other pages in a while, unless the block ends before."""
     return beside(_later())
+
+
+def tidied() -> AbstractAsyncContextManager[None]:
+    """Collect garbage every few seconds for the length of the block; after every rerun, each visitor would wait."""
+    return beside(_tidy())
+
+
+async def _tidy() -> None:
+    while True:
+        await asyncio.sleep(TIDY)
+        gc.collect()
 
 
 async def _later() -> None:
@@ -116,7 +128,7 @@ def _rates(about: Scenario) -> None:
 
 
 def _set_aside() -> None:
-    """Keep what never goes away from being looked through after every rerun, when Streamlit collects garbage."""
+    """Keep what never goes away from being looked through whenever garbage is collected."""
     gc.collect()
     gc.freeze()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from time import sleep
+from time import sleep, time
 
 import pytest
 from oidc_provider import CLIENT, HOUR, SECRET, Person, Provider, providing
@@ -16,7 +16,7 @@ from mpd2.clinic.settings import SETTINGS
 from mpd2.lab.jobs.folder import PLACE
 from mpd2.studio.shell.registry import PAGES
 
-SHORT = 12  # seconds a token is valid that expires while somebody looks
+SHORT = 15  # seconds a token is valid that expires while somebody looks
 GROUPS = {role: {"groups": [f"mpd2-{role}"]} for role in Role}
 ADMINS = GROUPS[Role.ADMIN]
 OUT = {
@@ -139,7 +139,8 @@ def test_a_code_that_was_used_gets_nobody_in_again(
     sign_in: SignIn, guarded: str, profile: BrowserContext, browser: Browser, provider: Provider
 ) -> None:
     used: list[str] = []
-    profile.on("request", lambda request: used.append(request.url) if "oauth2callback" in request.url else None)
+    back = f"{guarded}/oauth2callback"
+    profile.on("request", lambda request: used.append(request.url) if request.url.startswith(back) else None)
     sign_in("viewer")
     profile.clear_cookies()
     other = browser.new_context()
@@ -150,6 +151,7 @@ def test_a_code_that_was_used_gets_nobody_in_again(
     other.close()
     code = used[0].partition("code=")[2].partition("&")[0]
     assert provider.token_for({"code": code, "client_id": CLIENT, "client_secret": SECRET}) is None
+    assert provider.refused[-1] == "no such code, or used before"
 
 
 def test_whoever_signs_out_is_out_in_every_tab_and_their_old_cookie_is_worth_nothing(
@@ -172,7 +174,8 @@ def test_whoever_signs_out_is_out_in_every_tab_and_their_old_cookie_is_worth_not
 
 def test_whoevers_token_expires_is_out_at_the_next_click(sign_in: SignIn) -> None:
     page = sign_in("short")
+    came = time()  # a little after the token was made
     assert menu(page)
-    sleep(SHORT)
+    sleep(max(0.0, came + SHORT - time()))
     page.get_by_role("link", name="About").click()
     nothing_but(settled(page), "Sign in", "token has expired")

@@ -1,6 +1,7 @@
 """The benchmark of the dashboard: what it prints, and what it says where it cannot run. Browsers are in `browser`."""
 
 import os
+from time import process_time
 
 import pytest
 
@@ -12,7 +13,7 @@ from mpd2.core.errors import UserError
 
 
 def moment(rest: float) -> Moment:
-    return Moment(rest, rest + 0.1, 1000 * rest)
+    return Moment(rest, rest + 0.1, 1000 * rest, rest / 5)
 
 
 STEPS = [
@@ -34,10 +35,10 @@ TIMINGS = {
 
 def test_times_sizes_and_memory_are_printed_in_words():
     text = describe_ui(TIMINGS)
-    assert "first view          1.25        1.50      61" in text
-    assert "go to another page  0.30        0.40      300" in text
-    assert "  map               0.25        0.35      250" in text
-    assert "  about             –           –         –" in text
+    assert "first view          1.25        1.50      61    –" in text
+    assert "go to another page  0.30        0.40      300   0.06" in text
+    assert "  map               0.25        0.35      250  0.05" in text
+    assert "  about             –           –         –    –" in text
     assert "after first round  512" in text
     assert "after visits       –" in text
 
@@ -52,6 +53,25 @@ def test_what_visitors_do_is_timed_apart_and_slow_ones_stand_out():
 def test_the_memory_of_a_process_is_known_where_the_system_says_it():
     size = Server("", os.getpid(), 0.0).megabytes()
     assert size is None or size > 10
+
+
+def test_what_a_process_computes_is_known_where_the_system_says_it():
+    server = Server("", os.getpid(), 0.0)
+
+    def work() -> Moment:
+        end = process_time() + 0.2
+        while process_time() < end:
+            pass
+        return moment(1.0)
+
+    took = server.timed(work).cpu_seconds
+    assert server.cpu_seconds() is None or took > 0.1
+
+
+def test_a_measure_that_is_not_known_is_left_out():
+    found = spreads([*STEPS, Step("open", "risk", Moment(0.8, 0.9, 800))])
+    assert "cpu_seconds" not in found["open"]
+    assert found["switch"]["cpu_seconds"]["p50"] == pytest.approx(0.06)
 
 
 def test_without_a_browser_it_says_how_to_get_one(monkeypatch):

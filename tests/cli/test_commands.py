@@ -121,6 +121,9 @@ OPTIONS = {
     "workspace copy": "name new --ids=random --key --force=False",
     "workspace photographs": "name --folder",
     "workspace remove": "name --yes=False",
+    "clinic propose": "run --reason",
+    "clinic activate": "run",
+    "clinic status": "",
     "imaging measure": "folder --out --processes=1 --models --backend=torch --allow-pickle=False --json=False",
     "imaging reference": "folder --held-out=0.3 --seed=0 --models --backend=torch --allow-pickle=False --json=False",
     "imaging models": "--models --json=False",
@@ -162,9 +165,12 @@ def test_commands_and_options_are_those_people_know() -> None:
 
 
 def test_every_command_of_the_readme_can_be_given() -> None:
-    told = "".join((ROOT / name).read_text() for name in ("README.md", "docs/deploy.md"))
+    told = "".join((ROOT / name).read_text() for name in ("README.md", "docs/access.md", "docs/deploy.md"))
     lines = re.findall(r"^(?:runuser .*)?python -m mpd2 ([^#\n]+)", told, flags=re.MULTILINE)
-    named = {" ".join(line.split()[: 2 if line.startswith(("bench", "imaging", "workspace")) else 1]) for line in lines}
+    named = {
+        " ".join(line.split()[: 2 if line.startswith(("bench", "clinic", "imaging", "workspace")) else 1])
+        for line in lines
+    }
     assert set(OPTIONS) - named == {"app", "bench route"}
     for line in lines:
         parser().parse_args(line.split())

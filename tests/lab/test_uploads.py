@@ -136,7 +136,7 @@ def test_more_cases_than_a_shared_server_can_take_are_refused(
     monkeypatch.setattr(uploads, "MAX_CASES", 50)
     text = rows.to_csv(index=False)
     for data, name in ((text.encode(), "a.csv"), (text.rstrip().encode(), "a.csv"), (parquet(rows), "a.parquet")):
-        with pytest.raises(UserError, match="found 51 cases, expected at most 50"):
+        with pytest.raises(UserError, match="found 51 rows, expected at most 50"):
             uploads.read_own(data, name, benchmark.manifest, by=LOCAL)
     assert (
         len(uploads.read_own(rows.head(50).to_csv(index=False).encode(), "a.csv", benchmark.manifest, by=LOCAL)) == 50
@@ -155,7 +155,7 @@ def test_a_small_parquet_file_that_unpacks_to_a_huge_table_is_refused(
 
 def test_one_long_text_that_stands_in_every_row_is_refused(benchmark: Cohort, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(uploads, "MAX_UNPACKED", 2**20)
-    data = parquet(pd.DataFrame({"case_id": ["0" * 2**16] * 100}))  # written once, with a reference in each row
+    data = parquet(pd.DataFrame({"case_id": ["0" * 2**14] * 400}))  # written once, with a reference in each row
     assert len(data) < 2**18
     with pytest.raises(UserError, match="found 6 MB when unpacked"):
         uploads.read_own(data, "a.parquet", benchmark.manifest, by=LOCAL)

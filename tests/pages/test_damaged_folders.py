@@ -114,6 +114,16 @@ def test_own_runs_lists_what_is_damaged_with_the_reason_and_deletes_it(open_page
         assert not any(element.value.startswith(f"{name}: ") for element in page.text)
 
 
+@pytest.mark.parametrize("link", [{"lab": "runs"}, {"lab": "train"}, {"run": "own-gone"}], ids=str)
+def test_no_message_says_where_on_the_server_something_is(open_page, place, link):
+    page = open_page("retrain", **link)
+    said = [
+        str(element.value) for kind in ("text", "caption", "warning", "error", "markdown") for element in page.get(kind)
+    ]
+    assert any("run" in text for text in said)
+    assert not [text for text in said if str(place.runs.parent) in text.replace("\\", "")]
+
+
 def test_damaged_jobs_are_listed_with_the_reason_and_removed_and_the_queue_goes_on(open_page, place):
     assert [job.order.title for job in all_jobs(place)] == ["curves"]
     page = open_page("retrain")

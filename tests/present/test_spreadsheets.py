@@ -32,3 +32,20 @@ def test_numbers_below_zero_stay_numbers():
 def test_kinds_are_texts_too_and_what_is_missing_stays_empty():
     table = pd.DataFrame({"kind": pd.Categorical(["@x", None, "b"]), "case": ["-1", None, "=x"]})
     assert rows_of(to_csv(table)) == [["kind", "case"], [f"{QUOTE}@x", f"{QUOTE}-1"], ["", ""], ["b", f"{QUOTE}=x"]]
+
+
+def test_the_name_of_a_column_is_no_formula_either():
+    table = pd.DataFrame([["a", 1, "=x"]], columns=["=1+1", "n", "n"])
+    assert rows_of(to_csv(table)) == [[f"{QUOTE}=1+1", "n", "n"], ["a", "1", f"{QUOTE}=x"]]
+
+
+def test_no_formula_begins_where_semicolons_separate_cells():
+    for cell in ("a;=1+1", 'a; "=1+1', "a;＝1+1"):
+        (shown,) = rows_of(to_csv(pd.DataFrame({"case": [cell]})))[1]
+        assert not any(part.strip(' "').startswith(RUN) for part in shown.split(";"))
+        assert shown.replace(QUOTE, "") == cell
+
+
+def test_a_table_without_columns_or_rows_is_written():
+    assert to_csv(pd.DataFrame()).decode().strip() == ""
+    assert rows_of(to_csv(pd.DataFrame(columns=["a", "@b"]))) == [["a", f"{QUOTE}@b"]]

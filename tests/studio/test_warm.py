@@ -6,10 +6,12 @@ import asyncio
 import gc
 import logging
 import sys
+import weakref
 from collections.abc import Iterator
 
 import pytest
 import streamlit as st
+from streamlit.config import get_config_options, get_option
 
 from mpd2.core.cache import CACHE
 from mpd2.evaluation import explain
@@ -34,6 +36,7 @@ class Heard(logging.Handler):
 def said() -> Iterator[list[str]]:
     """What was said of spinners while everything was made from nothing, and what is said since."""
     log, heard = logging.getLogger(warm.SPINNERS), Heard()
+    get_config_options()  # whoever reads them first sets the level of every log
     level = log.level
     log.setLevel(logging.WARNING)
     log.addHandler(heard)
@@ -65,6 +68,27 @@ def test_the_other_pages_wait_until_the_first_visitor_has_been_served(monkeypatc
 
     assert asyncio.run(served(60)) == []
     assert asyncio.run(served(0)) == ["warm"]
+
+
+def test_garbage_goes_while_the_server_runs_though_no_rerun_collects_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Knot:
+        """Something that only a collection can take away."""
+
+        def __init__(self) -> None:
+            self.itself = self
+
+    monkeypatch.setattr(warm, "TIDY", 0.01)
+    gone = weakref.ref(Knot())
+
+    async def served() -> None:
+        async with warm.tidied():
+            while gone() is not None:
+                await asyncio.sleep(0.01)
+
+    assert get_option("runner.postScriptGC") is False
+    gc.disable()  # what is collected now and then by itself
+    asyncio.run(asyncio.wait_for(served(), 60))
+    gc.enable()
 
 
 def test_what_pages_are_made_of_is_imported_and_set_aside() -> None:

@@ -156,8 +156,8 @@ def describe_ui(timings: Timings) -> str:
     """The dashboard's times and sizes as text."""
     first = timings["first_view"]
     start = [
-        ("server start", f"{timings['start_seconds']:.2f}", "", ""),
-        ("first view", f"{first['rest_seconds']:.2f}", f"{first['drawn_seconds']:.2f}", f"{first['kilobytes']:.0f}"),
+        ("server start", f"{timings['start_seconds']:.2f}", "", "", ""),
+        ("first view", *_measures(first)),
     ]
     spreads = [
         (words if part == "p50" else "  95 %", *_measures({name: each[part] for name, each in timings[deed].items()}))
@@ -166,20 +166,26 @@ def describe_ui(timings: Timings) -> str:
         for part in ("p50", "p95")
     ]
     pages = [
-        (f"  {page}", *(_measures(deeds["switch"]) if "switch" in deeds else ("–",) * 3))
+        (f"  {page}", *(_measures(deeds["switch"]) if "switch" in deeds else ("–",) * 4))
         for page, deeds in timings["pages"].items()
     ]
     memory = [
         (words.replace("_", " "), "–" if held is None else f"{held:.0f}")
         for words, held in timings["megabytes"].items()
     ]
-    heads = ("", "at rest, s", "drawn, s", "kB")
+    heads = ("", "at rest, s", "drawn, s", "kB", "server's CPU, s")
     by_page = aligned([("go to page, median", *heads[1:]), *pages])
     return "\n\n".join([aligned([heads, *start, *spreads]), by_page, aligned([("server's memory", "MB"), *memory])])
 
 
-def _measures(moment: dict[str, float]) -> tuple[str, str, str]:
-    return (f"{moment['rest_seconds']:.2f}", f"{moment['drawn_seconds']:.2f}", f"{moment['kilobytes']:.0f}")
+def _measures(moment: dict[str, float]) -> tuple[str, str, str, str]:
+    computed = moment.get("cpu_seconds")
+    return (
+        f"{moment['rest_seconds']:.2f}",
+        f"{moment['drawn_seconds']:.2f}",
+        f"{moment['kilobytes']:.0f}",
+        "–" if computed is None else f"{computed:.2f}",
+    )
 
 
 def describe_training(timings: Timings) -> str:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from itertools import cycle, islice
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -56,6 +58,21 @@ class Server:
             return None
         kilobytes = next(line for line in status.read_text().splitlines() if line.startswith("VmRSS")).split()[1]
         return int(kilobytes) / 1024
+
+    def cpu_seconds(self) -> float | None:
+        """What it has computed so far, all cores together; none where the system does not say."""
+        status = Path(f"/proc/{self.process}/stat")
+        if not status.is_file():
+            return None
+        user, system = status.read_text().rpartition(")")[2].split()[11:13]  # after its name come state and numbers
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
+    def timed(self, look: Callable[[], Moment]) -> Moment:
+        """What something took, with what the server computed for it."""
+        before = self.cpu_seconds()
+        took = look()
+        after = self.cpu_seconds()
+        return took if before is None or after is None else replace(took, cpu_seconds=after - before)
 
 
 @contextmanager
@@ -147,12 +164,14 @@ def bench_ui(visits: int = 50, workspace: str = WORKSPACE) -> dict[str, Any]:
 
 
 def spreads(steps: list[Step]) -> dict[str, dict[str, dict[str, float]]]:
-    """Median and 95 % of every measure of a moment, by what was done."""
+    """Median and 95 % of every measure of a moment that is known, by what was done."""
     taken: dict[str, list[Moment]] = {}
     for step in steps:
         taken.setdefault(step.deed, []).append(step.took)
+    values = {deed: {part.name: [getattr(m, part.name) for m in taken[deed]] for part in MEASURES} for deed in taken}
     return {
-        deed: {part.name: _spread([getattr(m, part.name) for m in taken[deed]]) for part in MEASURES} for deed in taken
+        deed: {name: _spread(each) for name, each in measures.items() if None not in each}
+        for deed, measures in values.items()
     }
 
 
@@ -169,17 +188,18 @@ def _new_page(context: BrowserContext) -> Page:
 
 def _visit(page: Page, server: Server, here: PageEntry, there: PageEntry, change: tuple[str, str]) -> list[Step]:
     link = page.get_by_test_id("stSidebarNav").get_by_role("link", name=there.title, exact=True)
-    steps = [_open(page, server, here), Step("switch", there.key, clicked(link, there.title, PATIENCE))]
+    go_there = partial(clicked, link, there.title, PATIENCE)
+    steps = [_open(page, server, here), Step("switch", there.key, server.timed(go_there))]
     if there.key == change[0]:
         choice = page.get_by_role("radio", name=change[1], exact=True)
-        steps.append(Step("change", there.key, clicked(choice, there.title, PATIENCE)))
+        steps.append(Step("change", there.key, server.timed(partial(clicked, choice, there.title, PATIENCE))))
     page.close()
     return steps
 
 
 def _open(page: Page, server: Server, entry: PageEntry) -> Step:
     address = f"{server.address}/{'' if entry.key == DEFAULT else entry.key}{server.query}"
-    return Step("open", entry.key, opened(page, address, entry.title, PATIENCE))
+    return Step("open", entry.key, server.timed(partial(opened, page, address, entry.title, PATIENCE)))
 
 
 def _spread(values: list[float]) -> dict[str, float]:

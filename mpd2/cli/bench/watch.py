@@ -62,6 +62,7 @@ class Moment:
     rest_seconds: float  # until nothing ran any more
     drawn_seconds: float  # until nothing changed any more, charts included
     kilobytes: float  # that the server sent meanwhile
+    cpu_seconds: float | None = None  # that the server computed meanwhile; none where the system does not say
 
 
 def watch(page: Page) -> None:

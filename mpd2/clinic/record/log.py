@@ -95,7 +95,7 @@ class RecordLog:
             previous,
         )
         entry = replace(entry, hash=digest(entry.text()))
-        connection.execute(insert(ENTRIES).values(values_of(entry)))
+        connection.execute(insert(ENTRIES), values_of(entry))
         return entry
 
     def sign_if_due(self, entry: Entry) -> None:

@@ -13,7 +13,8 @@ import pandas as pd
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import Problem, TableError, UserError
 from mpd2.core.manifest import Manifest, load_manifest
-from mpd2.core.table_file.building import OTHER, build_cohort
+from mpd2.core.state import PROBABILITY
+from mpd2.core.table_file.building import OTHER, availability_columns, build_cohort
 from mpd2.core.table_file.cells import as_text, read_cells
 from mpd2.core.table_file.rules import Purpose, problems_of, rules_of
 
@@ -21,13 +22,16 @@ __all__ = [
     "MANIFEST",
     "OTHER",
     "Purpose",
+    "cohort_from_cells",
     "cohort_from_frame",
     "fingerprint",
+    "known_columns",
     "load_cohort",
     "manifest_beside",
     "problems_frame",
     "read_cohort",
     "table_bytes",
+    "word_columns",
     "write_template",
 ]
 
@@ -75,8 +79,15 @@ def read_cohort(data: bytes, name: str, manifest: Manifest, purpose: Purpose = "
     these cases has as well. All problems of the cells are reported at once, unless rows do not even fit the header:
     then these are.
     """
-    cells = read_cells(data, name, _words(manifest))
-    return build_cohort(_checked(cells, name, manifest, purpose), manifest, fingerprint(data, manifest))
+    cells = read_cells(data, name, word_columns(manifest))
+    return cohort_from_cells(cells, name, manifest, fingerprint(data, manifest), purpose)
+
+
+def cohort_from_cells(
+    cells: pd.DataFrame, name: str, manifest: Manifest, identity: str, purpose: Purpose = "training"
+) -> Cohort:
+    """The cases of the cells that were read of a table called `name`; `identity` is the fingerprint of its bytes."""
+    return build_cohort(_checked(cells, name, manifest, purpose), manifest, identity)
 
 
 def cohort_from_frame(frame: pd.DataFrame, manifest: Manifest, purpose: Purpose = "training") -> Cohort:
@@ -106,10 +117,17 @@ def _checked(cells: pd.DataFrame, name: str, manifest: Manifest, purpose: Purpos
     return cells[list(rules)]
 
 
-def _words(manifest: Manifest) -> tuple[str, ...]:
+def word_columns(manifest: Manifest) -> tuple[str, ...]:
     """The columns that hold no numbers."""
     row, group = manifest.row, (manifest.groups.column,) if manifest.groups else ()
     return (row.case, row.cohort, row.split, row.date, *group)
+
+
+def known_columns(manifest: Manifest) -> frozenset[str]:
+    """Every column that a table of this manifest may have; any other one is passed over."""
+    measured = (*manifest.ai.columns, PROBABILITY, *(each.column for each in manifest.inputs), *manifest.drawn)
+    return frozenset((*word_columns(manifest), *manifest.row.names, *measured, *manifest.columns,
+                      *availability_columns(manifest)))  # fmt: skip
 
 
 def fingerprint(data: bytes, manifest: Manifest) -> str:

@@ -37,7 +37,11 @@ def _one_of(values: Sequence[str]) -> ColumnRule:
 
 
 # Ids are kept in an array as wide as the longest one, hence a longest length.
-ID = ColumnRule("an id of 1 to 100 characters", lambda cells: cells.str.len().between(1, 100))
+# A NUL at the end of a text is lost in an array: two ids would become one.
+ID = ColumnRule(
+    "an id of 1 to 100 characters",
+    lambda cells: cells.str.len().between(1, 100) & ~cells.str.contains("\0", regex=False),
+)
 UNIQUE = ColumnRule("an id that no row above has", lambda cells: ~cells.duplicated() | (cells == ""))
 BIT = ColumnRule("0 or 1", lambda cells: numbers(cells).isin([0, 1]))
 FINITE = ColumnRule("a finite number", lambda cells: numbers(cells).abs() < np.inf)

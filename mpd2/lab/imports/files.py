@@ -10,10 +10,11 @@ import pandas as pd
 import pyarrow as pa
 
 from mpd2.core.errors import Problem, TableError, UserError
-from mpd2.core.table_file.cells import SHOWN_REASON, shortened
+from mpd2.core.table_file import parquet
+from mpd2.core.table_file.cells import LONGEST_CELL, SHOWN_REASON, refuse_long, refuse_wide, shortened
 from mpd2.core.text import count, listed
-from mpd2.lab.imports.formats import delimited, parquet, spreadsheets
-from mpd2.lab.imports.formats.grids import Grid, table_of
+from mpd2.lab.imports.formats import delimited, spreadsheets
+from mpd2.lab.imports.formats.grids import MOST_COLUMNS, Grid, table_of
 from mpd2.lab.imports.values import Column
 
 MEGA = 2**20
@@ -74,7 +75,7 @@ def read_table(data: bytes, name: str, sheet: str = "", limits: Limits = BROWSER
 
     Of a workbook the chosen `sheet` is read, or the largest. No formula is computed: what was stored of it is read.
     """
-    _refuse_large(len(data), limits.size, name, "")
+    refuse_large(len(data), limits.size, name, "")
     if not data.strip():
         raise TableError(name, [Problem(None, "", "an empty file", "a table with a header and at least one case")])
     if data.startswith(OLD_EXCEL):
@@ -96,7 +97,7 @@ def read_table(data: bytes, name: str, sheet: str = "", limits: Limits = BROWSER
 
 
 def _from_workbook(data: bytes, name: str, sheet: str, limits: Limits) -> RawTable:
-    _refuse_large(spreadsheets.unpacked_size(data, name), limits.unpacked, name, " when unpacked")
+    refuse_large(spreadsheets.unpacked_size(data, name), limits.unpacked, name, " when unpacked")
     sheets, chosen, grid = spreadsheets.read_grid(data, name, sheet, limits.rows)
     table = _named(name, grid, limits)
     return RawTable(name, table.cells, table.notes, sheets, chosen)
@@ -111,14 +112,19 @@ def _named(name: str, grid: Grid, limits: Limits) -> RawTable:
 def _from_parquet(data: bytes, name: str, limits: Limits) -> RawTable:
     """Every column as text; what a file claims to hold is checked before it is unpacked."""
     try:
-        rows, unpacked = parquet.declared(data)
-        _refuse_many(rows, limits.rows, name)
-        _refuse_large(unpacked, limits.unpacked, name, " when unpacked")
+        about = parquet.described(data)
+        _refuse_many(about.rows, limits.rows, name)
+        refuse_wide(len(about.columns), MOST_COLUMNS, name)
+        _refuse_nested(about, name)
+        refuse_large(about.unpacked, limits.unpacked, name, " when unpacked")
         table = parquet.read_compactly(data)
+        refuse_long(table, None if limits.size is None else LONGEST_CELL, name)
         table.validate(full=True)
-        _refuse_large(parquet.text_bytes(table), limits.unpacked, name, " when unpacked")
+        refuse_large(parquet.text_bytes(table), limits.unpacked, name, " when unpacked")
         texts = [_as_text(column, title, name) for title, column in zip(table.column_names, table.columns, strict=True)]
         header = [str(title) for title in table.column_names]
+    except MemoryError:
+        raise
     except (pa.ArrowException, OSError, ValueError) as error:
         found = f"a file that cannot be read ({shortened(str(error), SHOWN_REASON)})"
         raise TableError(name, [Problem(None, "", found, "a Parquet table")]) from None
@@ -132,14 +138,24 @@ def _from_parquet(data: bytes, name: str, limits: Limits) -> RawTable:
     return RawTable(name, cells, (*notes, *tidied))
 
 
+def _refuse_nested(about: parquet.Description, name: str) -> None:
+    """Refuse lists and tables in cells: there is no text for them, and a small file can hold millions in each."""
+    nested = [column for column in about.columns if column.nested]
+    if nested:
+        raise TableError(name, [_no_text(column.name, column.kind) for column in nested])
+
+
+def _no_text(title: str, kind: str) -> Problem:
+    return Problem(None, title, f"cells of the kind {shortened(kind, 40)}", "numbers, words or dates")
+
+
 def _as_text(column: pa.ChunkedArray, title: str, name: str) -> pd.Series:
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     try:
         texts = column.cast(pa.large_string())
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        found = f"cells of the kind {shortened(str(column.type), 40)}"
-        raise TableError(name, [Problem(None, title, found, "numbers, words or dates")]) from None
+        raise TableError(name, [_no_text(title, str(column.type))]) from None
     cells = pd.Series(texts.to_pandas(), dtype="str").fillna("").str.strip()
     if pa.types.is_floating(column.type):
         cells = cells.mask(cells == "nan", "")
@@ -158,6 +174,7 @@ def _refuse_many(rows: int, most: int | None, name: str) -> None:
         )
 
 
-def _refuse_large(size: int, most: int | None, name: str, when: str) -> None:
+def refuse_large(size: int, most: int | None, name: str, when: str) -> None:
+    """Refuse more bytes than there may be."""
     if most is not None and size > most:
         raise UserError(f"{name}: found {size / MEGA:.0f} MB{when}, expected at most {most // MEGA} here")

@@ -36,7 +36,7 @@ ACTIONS: dict[Kind, Action] = {
 def submit(order: Order, place: Workshop, *, by: Actor) -> Job:
     """Put a job at the end of the queue, and start it if nothing is before it; it belongs to whoever asks for it."""
     whose = owner_of_workspace(order.table.parent) if order.building else None
-    authorise(by, ACTIONS[order.kind], whose, title=order.title, table=order.fingerprint, routers=len(order.configs))
+    authorise(by, ACTIONS[order.kind], whose, kind=order.kind, table=order.fingerprint, routers=len(order.configs))
     order = order.model_copy(update={"owner": by.id})
     with _alone(place):
         waiting = sum(job.status.state == "queued" for job in all_jobs(place))

@@ -29,6 +29,7 @@ from mpd2.core.files import digest
 from mpd2.core.manifest import Record, parse_manifest
 from mpd2.core.table_file import MANIFEST
 from mpd2.core.workspace import DATASHEET, Workspace
+from mpd2.lab.confined.reading import check_workspace
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.workspaces.earlier import EARLIER, read_earlier
 from mpd2.lab.workspaces.shelf import LARGE, SMALL, check_table_name, checked, find, new_folder
@@ -47,6 +48,8 @@ KEPT = tuple(
 SINGLE = (MANIFEST, DATASHEET, "RESULTS.md", EARLIER)
 MOST_FILES = 2_000
 MOST_BYTES = 2**31  # when unpacked
+MOST_CONFINED = 500 * 2**20  # of tables, when unpacked, that a visitor may open on a server
+PARQUET = ".parquet"
 DEFLATED = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ENTRY = re.compile(rb"PK\x01\x02")  # begins an entry of a zip file's own list
 BEGINNING = (1980, 1, 1, 0, 0, 0)  # of time, for zip files: the same workspace makes the same bytes
@@ -101,8 +104,13 @@ def kept_files(workspace: Workspace) -> dict[str, Path]:
     }
 
 
-def open_archive(file: IO[bytes], place: Workshop, name: str | None = None, *, by: Actor) -> Workspace:
-    """Make a workspace of an exported file, under its own name or another; all of it or nothing."""
+def open_archive(
+    file: IO[bytes], place: Workshop, name: str | None = None, *, by: Actor, confined: bool = False
+) -> Workspace:
+    """Make a workspace of an exported file, under its own name or another; all of it or nothing.
+
+    What a visitor sent is `confined`: its tables are first read in a process of its own, within a server's limits.
+    """
     authorise(by, Action.MAKE_WORKSPACE, workspace=name or "as in the file")
     with _readable(), zipfile.ZipFile(_counted(file)) as archive:
         entries = _entries(archive)
@@ -113,7 +121,10 @@ def open_archive(file: IO[bytes], place: Workshop, name: str | None = None, *, b
         _check_members(set(entries), contents, table)
         for path, expected in contents.files.items():
             _check_digest(archive, entries[path], expected)
-        checked(_read(archive, entries, table, LARGE), manifest)
+        if confined:
+            _check_apart(archive, entries, table, manifest)
+        else:
+            checked(_read(archive, entries, table, LARGE), manifest)
         with new_folder(name or contents.name, place, by=by) as draft:
             for path in contents.files:
                 target = draft / path
@@ -199,6 +210,16 @@ def _check_digest(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, expected: st
         found.update(chunk)
     if found.hexdigest() != expected:
         raise UserError(f"{_shown(entry.filename)}: damaged or changed since it was exported; export it again")
+
+
+def _check_apart(archive: zipfile.ZipFile, entries: dict[str, zipfile.ZipInfo], table: str, manifest: str) -> None:
+    """Let a process of its own look at the table and at all that is Parquet."""
+    files = [path for path in entries if path.endswith(PARQUET) and path != table]
+    size = sum(entries[path].file_size for path in (*files, table))
+    if size > MOST_CONFINED:
+        raise _refused(table, f"{size / 2**20:.0f} MB with other tables", f"at most {MOST_CONFINED // 2**20} here")
+    read = {path: _read(archive, entries, path, MOST_CONFINED) for path in (*files, table)}
+    check_workspace(read.pop(table), manifest, read, table)
 
 
 def _chunks(archive: zipfile.ZipFile, entry: zipfile.ZipInfo) -> Iterator[bytes]:

@@ -99,7 +99,7 @@ def _picture(facts: Facts) -> Shown | None:
     try:
         shown = _shown(facts.workspace, facts.id)
     except UserError as error:
-        st.info(GONE.format(reason=str(error).rstrip(".")), icon=":material/broken_image:")
+        st.info(GONE.format(reason=verbatim(str(error).rstrip("."))), icon=":material/broken_image:")
         return None
     outlines = _outlines(facts)
     known = outlines is not None and outlines.disc is not None

@@ -8,7 +8,7 @@ import streamlit as st
 
 from mpd2.clinic.access.actions import Action
 from mpd2.core.errors import UserError
-from mpd2.core.text import verbatim
+from mpd2.core.text import verbatim, without_folders
 from mpd2.imaging.photograph import ENDINGS
 from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.studio.case import tabs
@@ -44,7 +44,7 @@ def draw(about: Scenario) -> None:
 def _say_what_is_missing(how: str, case: str) -> None:
     st.info(texts.NO_MODELS.format(case=case), icon=":material/download:")
     with st.expander("How to install them"):
-        st.code(how, language=None, wrap_lines=True)
+        st.code(without_folders(how), language=None, wrap_lines=True)
 
 
 def _photograph_or_hand(about: Scenario, folder: Path, case: str) -> None:

@@ -9,7 +9,7 @@ from mpd2.evaluation.clinical.per_thousand import prevalence_of
 from mpd2.present.charts import overview as charts
 from mpd2.present.charts.kit.sparkline import WIDTH, sparkline
 from mpd2.present.words.answer import BETTER_WORD, CHANCE_WORD, WORSE_WORD, KeyNumber
-from mpd2.present.words.people import changed_prevalence, sentences
+from mpd2.present.words.people import changed_prevalence
 from mpd2.studio.budget import state
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.overview import people, texts
@@ -31,8 +31,7 @@ def draw(about: Scenario) -> None:
                          format_func=texts.UNITS.__getitem__, label_visibility="collapsed")  # fmt: skip
         told = programme.editor(own, store.manifest(about.workspace))
         st.caption(_prevalence(told, own), width="content")
-    rows, task = reads.people(about, told.programme), store.manifest(about.workspace).task
-    said = sentences(rows, about.run, task, about.floor, store.choice(about.run, about))
+    said = reads.sentences(about, told.programme)
     st.markdown(f"**{said.headline}**  \n:small[{said.rates} {said.verdict}]")
     if units == "people":
         people.pictures(about, told)

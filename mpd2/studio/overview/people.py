@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from mpd2.core.manifest import Task
 from mpd2.core.text import GAP, count
-from mpd2.evaluation.clinical.per_thousand import Programme
 from mpd2.present.charts.clinical import gain as gain_chart
-from mpd2.present.charts.icon_array import GROUND, before_and_after, icon_array, in_words, looks
+from mpd2.present.charts.icon_array import GROUND, before_and_after, looks
 from mpd2.present.charts.kit.style import READER
 from mpd2.present.words import people as words
 from mpd2.studio.overview import store as reads
@@ -26,11 +24,9 @@ ERRORS = {"missed": "missed", "alarm": "false alarms"}
 
 def pictures(about: Scenario, told: Told) -> None:
     """The AI alone, and beside it the active run."""
-    rows = reads.people(about, told.programme)
     for column, name in zip(st.columns(2, gap="medium"), _shown(about), strict=False):
         with column:
-            own = {row["quantity"]: row for row in rows[rows["method"] == name].to_dict("records")}
-            _picture(name, about, told.programme, words.effort(own, told.currency))
+            _picture(name, about, told)
     with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
         st.markdown(f":small[{_legend(_task(about))}]", width="content")
         _files(about, told)
@@ -50,13 +46,12 @@ def numbers(about: Scenario, told: Told) -> None:
             alt_text="Fewer false alarms and misses of 1,000 screened by recalibration and by readers, with intervals",
             note=texts.GAIN,
         )
-    rows = reads.people(about, told.programme)
-    shown = words.numbers(rows, about.run, _task(about), told.currency, reads.not_in_people(about))
+    shown = reads.numbers(about, told.programme, told.currency)
     widgets.data_table(
         shown,
         key="people",
         columns={str(name): st.column_config.Column(width=_width(str(name))) for name in shown},
-        csv=rows,
+        csv=reads.people(about, told.programme),
         alt_text="Counts per 1,000 screened with intervals: the active run, the recalibrated AI and the AI alone",
     )
     st.caption(texts.PEOPLE + worth(_task(about)))
@@ -66,21 +61,22 @@ def _width(column: str) -> int:
     return {"": NAMES, words.LESS_ALONE: CHANGES}.get(column, NUMBERS)
 
 
-def _picture(name: str, about: Scenario, programme: Programme, effort: str) -> None:
-    people, task = reads.cells(name, about, programme), _task(about)
-    totals = people.groupby("outcome")["people"].sum()
+def _picture(name: str, about: Scenario, told: Told) -> None:
+    picture, task = reads.picture(name, about, told.programme), _task(about)
     counts = ", ".join(
-        f"{_sign(outcome, task)} **{count(int(totals[outcome]))}** {said}" for outcome, said in ERRORS.items()
+        f"{_sign(outcome, task)} **{count(picture.totals[outcome])}** {said}" for outcome, said in ERRORS.items()
     )
+    effort = reads.effort(name, about, told.programme, told.currency)
     with st.container(gap="xxsmall"):
         st.markdown(f"**{_title(name)}**: {counts}  \n:small[:gray[{_plain(effort)}]]")
-        st.image(icon_array(people, task), alt=in_words(people, task), width="stretch")
+        st.image(picture.svg, alt=picture.alt, width="stretch")
 
 
 def _files(about: Scenario, told: Told) -> None:
     """The pictures side by side as a file, and who is in them."""
-    arrays = [(_title(name), reads.cells(name, about, told.programme)) for name in _shown(about)]
-    table = pd.concat([people.assign(method=name) for name, people in arrays], ignore_index=True)
+    titles = tuple((name, _title(name)) for name in _shown(about))
+    arrays = [(title, reads.cells(name, about, told.programme)) for name, title in titles]
+    table = reads.pictured(titles, about, told.programme)
     title = texts.PICTURE.format(people=_task(about).people, point=about.point_in_words())
     widgets.files(lambda: before_and_after(arrays, title, _task(about)), table, "people-picture")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -15,11 +15,22 @@ from mpd2.evaluation.clinical import per_thousand
 from mpd2.evaluation.clinical.per_thousand import SCREENED, Programme
 from mpd2.evaluation.evidence import Evidence
 from mpd2.methods.registry import NOT_DEPLOYABLE
+from mpd2.present.charts.icon_array import icon_array, in_words
+from mpd2.present.words import people as words
 from mpd2.studio.shell import results, store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.claims import AI
 
 NOT_IN_PEOPLE = ("TotalCost", "Top1")
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A thousand people under one run."""
+
+    svg: str
+    alt: str
+    totals: dict[str, int]  # people by outcome
 
 
 @cached
@@ -33,6 +44,42 @@ def people(about: Scenario, programme: Programme, screened: int = SCREENED) -> p
 def cells(name: str, about: Scenario, programme: Programme) -> pd.DataFrame:
     """Whole people for the picture of one run."""
     return per_thousand.cells(store.cases(about), store.outcome(name, about).decisions, programme)
+
+
+@cached
+def picture(name: str, about: Scenario, programme: Programme) -> Picture:
+    """The picture of one run."""
+    shown, task = cells(name, about, programme), store.manifest(about.workspace).task
+    totals = shown.groupby("outcome")["people"].sum()
+    return Picture(icon_array(shown, task), in_words(shown, task), {str(key): int(n) for key, n in totals.items()})
+
+
+@cached
+def pictured(titles: tuple[tuple[str, str], ...], about: Scenario, programme: Programme) -> pd.DataFrame:
+    """Who is in the pictures of some runs, given as pairs of name and title."""
+    return pd.concat([cells(name, about, programme).assign(method=title) for name, title in titles], ignore_index=True)
+
+
+@cached
+def effort(name: str, about: Scenario, programme: Programme, currency: str) -> str:
+    """What the readings of one run take."""
+    rows = people(about, programme)
+    own = {row["quantity"]: row for row in rows[rows["method"] == name].to_dict("records")}
+    return words.effort(own, currency)
+
+
+@cached
+def sentences(about: Scenario, programme: Programme) -> words.Sentences:
+    """The answer in sentences."""
+    task = store.manifest(about.workspace).task
+    return words.sentences(people(about, programme), about.run, task, about.floor, store.choice(about.run, about))
+
+
+@cached
+def numbers(about: Scenario, programme: Programme, currency: str) -> pd.DataFrame:
+    """Every number beside those of the recalibrated AI and the AI alone, as text."""
+    task = store.manifest(about.workspace).task
+    return words.numbers(people(about, programme), about.run, task, currency, not_in_people(about))
 
 
 @cached

@@ -7,12 +7,13 @@ from typing import Any
 
 import streamlit as st
 
+from mpd2.core.cache import cached
 from mpd2.evaluation.curves import COSTS, SCORES
 from mpd2.evaluation.metrics import label_of
 from mpd2.evaluation.tables import ALL, COLLAPSE, RETAINED
 from mpd2.methods.registry import NOT_DEPLOYABLE
 from mpd2.present.charts import overview as charts
-from mpd2.present.words.side_by_side import NOTED, side_by_side, with_difference
+from mpd2.present.words.side_by_side import NOTED, SideBySide, side_by_side, with_difference
 from mpd2.studio.overview import calibration, decision_curve, subgroups, texts
 from mpd2.studio.overview import store as reads
 from mpd2.studio.parts import method_table, widgets
@@ -83,18 +84,8 @@ def methods(about: Scenario, view: str) -> None:
     rows, nobody = results.table(table_name, about), reads.never_available(about)
     columns = _by_cohort(about, view) if view in BESIDE else method_table.heads(METRICS[view], ALL)
     intervals, printed = method_table.switches("methods", results.as_published(about))
-    table = side_by_side(
-        rows,
-        columns,
-        first=about.run,
-        last=NOT_DEPLOYABLE,
-        standing=reads.standing(table_name, about),
-        noted=nobody["method"].tolist(),
-        intervals=intervals,
-        printed=printed,
-    )
+    table = _laid_out(table_name, about, tuple(columns.items()), intervals, printed)
     if table_name == "overall":
-        table = with_difference(table, reads.paired(about, "TotalCost"), GAP, columns[ALL, "TotalCost"], intervals)
         columns = {**columns, (ALL, "TotalGap"): GAP}
     method_table.wide_table(
         rows,
@@ -111,6 +102,27 @@ def methods(about: Scenario, view: str) -> None:
     for (_, title, readers), where in nobody.groupby(["method", "title", "readers"]):
         cohorts = ", ".join(where["cohort_title"])
         st.caption(texts.NOBODY_TO_ASK.format(mark=NOTED, title=title, readers=readers, cohorts=cohorts))
+
+
+@cached
+def _laid_out(
+    table_name: str, about: Scenario, heads: tuple[tuple[tuple[str, str], str], ...], intervals: bool, printed: bool
+) -> SideBySide:
+    """A table of methods with these columns; the first one also has how far the cost is from that of the active run."""
+    columns = dict(heads)
+    table = side_by_side(
+        results.table(table_name, about),
+        columns,
+        first=about.run,
+        last=NOT_DEPLOYABLE,
+        standing=reads.standing(table_name, about),
+        noted=reads.never_available(about)["method"].tolist(),
+        intervals=intervals,
+        printed=printed,
+    )
+    if table_name != "overall":
+        return table
+    return with_difference(table, reads.paired(about, "TotalCost"), GAP, columns[ALL, "TotalCost"], intervals)
 
 
 def differences(about: Scenario) -> None:

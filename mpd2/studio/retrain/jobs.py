@@ -11,7 +11,7 @@ import streamlit as st
 from mpd2.clinic.access.actions import Action
 from mpd2.clinic.access.actor import Actor
 from mpd2.core.errors import UserError
-from mpd2.core.text import verbatim
+from mpd2.core.text import verbatim, without_folders
 from mpd2.lab.jobs import grid, queue
 from mpd2.lab.jobs.folder import ENDED, HISTORY, Job, Order, Status, Workshop, all_jobs, damaged_jobs
 from mpd2.lab.jobs.history import History, read_history
@@ -110,7 +110,7 @@ def _row(job: Job, order: Order, status: Status, place: Workshop) -> bool:
 def _damaged(job: Job, place: Workshop) -> None:
     """A job that cannot be read, and a button to remove it."""
     left, right = st.columns([9, 3], vertical_alignment="center")
-    left.text(f"Damaged: {job.name}. {job.damage}")
+    left.text(without_folders(f"Damaged: {job.name}. {job.damage}"))
     with right.container(horizontal=True, horizontal_alignment="right"):
         st.button("Remove", key=f"forget:{job.name}", on_click=_tell, args=(queue.forget, job, place), type="tertiary",
                   icon=":material/close:",

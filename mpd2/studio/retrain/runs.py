@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.clinic.access.actions import Action
+from mpd2.core.text import without_folders
 from mpd2.lab.jobs.own_runs import DamagedRun, OwnRun
 from mpd2.lab.owners import NOBODY
 from mpd2.studio.parts import widgets
@@ -64,7 +65,7 @@ def _damaged(runs: list[DamagedRun]) -> None:
     st.caption("These folders cannot be read as a run. No page uses them.")
     for run in runs:
         left, right = st.columns([5, 1], vertical_alignment="center")
-        left.text(f"{run.name}: {run.reason}")
+        left.text(without_folders(f"{run.name}: {run.reason}"))
         with right.popover("Delete", icon=":material/delete:", key=f"damaged:{run.name}"):
             st.caption("The folder and all its files are removed for everybody.")
             st.button("Delete it", key=f"delete:{store.OWN}{run.name}", on_click=result.delete,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from mpd2.core.errors import UserError
-from mpd2.core.text import verbatim
+from mpd2.core.text import verbatim, without_folders
 from mpd2.evaluation.metrics import label_of
 from mpd2.lab.jobs import queue
 from mpd2.lab.jobs.folder import Job, Workshop
@@ -48,7 +48,7 @@ def _job(job: Job, about: Scenario) -> None:
         st.subheader(order.title, anchor=False)
     if status.state == "failed":
         st.error("The job failed.", icon=":material/error:")
-        st.text(status.reason)
+        st.text(without_folders(status.reason))
     for warning in status.warnings:
         st.caption(f":material/warning: {warning}")
     if order.search is not None:

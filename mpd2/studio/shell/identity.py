@@ -114,7 +114,7 @@ def once(action: Action, about: str, case: str | None = None) -> None:
     if key in st.session_state:
         return
     try:
-        authorise(actor(), action, case=case, about=about)
+        authorise(actor(), action, case=case, what=about)
     except UserError as error:
         st.error(verbatim(str(error)), icon=":material/lock:")
         st.stop()

@@ -9,9 +9,9 @@ from mpd2.clinic.access.actions import Action
 from mpd2.core.errors import UserError
 from mpd2.core.workspace import Workspace
 from mpd2.lab.imports.files import BROWSER, ENDINGS, MEGA
-from mpd2.lab.imports.received import receive
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.owners import owner_of_workspace
+from mpd2.lab.received import receive
 from mpd2.lab.workspaces.adding import Addition, add_rows, look_at_rows
 from mpd2.lab.workspaces.new_rows import rows_of_files
 from mpd2.studio.shell import identity, session

@@ -10,6 +10,7 @@ from mpd2.clinic.access.actions import Action
 from mpd2.clinic.access.exports import export_cases
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest
+from mpd2.core.text import without_folders
 from mpd2.core.workspace import Workspace
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.owners import owner_of_workspace
@@ -48,7 +49,7 @@ def _row(workspace: Workspace, place: Workshop) -> None:
         manifest = workspace.manifest()
     except UserError as error:
         manifest = None
-        what.text(f"{workspace.name}: {error}")
+        what.text(without_folders(f"{workspace.name}: {error}"))
     with what:
         if manifest is not None:
             st.text(manifest.title)
@@ -101,9 +102,8 @@ def _make_opened(name: str, place: Workshop) -> None:
     """Keep the file's workspace and show it; what is wrong with it is said where it was asked for."""
     st.session_state.pop(REFUSED, None)
     try:
-        made = archive.open_archive(
-            io.BytesIO(st.session_state["shelf_file"].getvalue()), place, name or None, by=identity.actor()
-        )
+        file = io.BytesIO(st.session_state["shelf_file"].getvalue())
+        made = archive.open_archive(file, place, name or None, by=identity.actor(), confined=True)
     except UserError as error:
         st.session_state[REFUSED] = error
     else:

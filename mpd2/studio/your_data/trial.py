@@ -6,6 +6,7 @@ never in a log.
 
 from __future__ import annotations
 
+import io
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -28,6 +29,7 @@ from mpd2.lab import uploads
 from mpd2.lab.uploads import Trial
 from mpd2.present.charts import readers as reader_charts
 from mpd2.present.charts import shift as charts
+from mpd2.present.documents.spreadsheets import to_csv
 from mpd2.studio.parts import widgets
 from mpd2.studio.shell import identity, session, store, workspaces
 from mpd2.studio.shell.scenario import Scenario
@@ -112,7 +114,7 @@ def _explain(about: Scenario) -> None:
     manifest, table = store.manifest(about.workspace), workspaces.find(about.workspace).table
     st.subheader("What the table must hold", anchor=False)
     files = {
-        "Template": (lambda: write_template(manifest), Action.EXPORT_FIGURES, texts.TEMPLATE),
+        "Template": (lambda: _guarded(write_template(manifest)), Action.EXPORT_FIGURES, texts.TEMPLATE),
         "Example": (identity.later(partial(_example, table)), Action.EXPORT_CASES, texts.EXAMPLE),
     }
     with st.container(horizontal=True):
@@ -132,8 +134,13 @@ def _explain(about: Scenario) -> None:
     )
 
 
-def _example(table: Path, by: Actor) -> str:
-    return export_cases(partial(uploads.example_table, table), "example", by=by)
+def _guarded(table: str) -> bytes:
+    """A table for download that a spreadsheet opens without running anything in it, whoever wrote the workspace."""
+    return to_csv(pd.read_csv(io.StringIO(table)).convert_dtypes())
+
+
+def _example(table: Path, by: Actor) -> bytes:
+    return export_cases(lambda: _guarded(uploads.example_table(table)), "example", by=by)
 
 
 def _summary(trial: Trial) -> str:

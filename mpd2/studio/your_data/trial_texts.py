@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.core.manifest import Input, Manifest
-from mpd2.core.text import capital
+from mpd2.core.text import capital, without_folders
 
 TOPICS = {
     "shift": "Are they like the training cases?",
@@ -24,7 +24,7 @@ INTRO = (
 )
 PRIVACY = (
     "Your table is kept in memory for this visit only. It is not stored, logged or shared, and it is gone when you "
-    "remove it or a few minutes after you close the page. Please leave out names and dates of birth all the same."
+    "remove it or a minute after you close the page. Please leave out names and dates of birth all the same."
 )
 UPLOAD = (
     "One row for each case, as CSV (UTF-8, with commas, or with semicolons and decimal commas) or Parquet. At most "
@@ -97,6 +97,7 @@ def verbatim(text: str) -> str:
     >>> verbatim("![x](http://x.test)\\n**b**"), verbatim("a `b`` c")
     ('` ![x](http://x.test) **b** `', '``` a `b`` c ```')
     """
+    text = without_folders(text)
     fence = "`" * (1 + max(map(len, re.findall("`+", text)), default=0))
     return f"{fence} {' '.join(text.split())} {fence}"
 

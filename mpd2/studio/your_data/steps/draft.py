@@ -16,9 +16,9 @@ from mpd2.lab.imports.drafting import Answers, answers_of, draft, proposals_of, 
 from mpd2.lab.imports.files import RawTable
 from mpd2.lab.imports.matching import Proposal, changed, lacking, propose
 from mpd2.lab.imports.mending import NOTHING, Omission, without
-from mpd2.lab.imports.received import receive
 from mpd2.lab.imports.splitting import SHARES
 from mpd2.lab.imports.uses import INPUTS, File
+from mpd2.lab.received import receive
 
 Way = Literal["column", "random", "date"]
 DRAFT = "import_draft"  # key of the session

@@ -61,6 +61,7 @@ ALLOWED = {
     "mpd2/present/charts/clinical/photograph.py": "draws on them",
     "mpd2/studio/case/page.py": "has a tab for them",
     "mpd2/studio/case/photograph.py": "the tab",
+    "mpd2/studio/server/headers.py": "a header closes the browser's devices, by their names",
     "mpd2/imaging/": "photographs are what it is about",
     "mpd2/studio/new_case/": "takes a photograph where the manifest's cases are such",
 }

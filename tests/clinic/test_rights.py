@@ -25,6 +25,8 @@ from mpd2.clinic.access import exports
 from mpd2.clinic.access.actions import RULES, Action, Role
 from mpd2.clinic.access.actor import LOCAL, Actor
 from mpd2.clinic.access.authorise import NotAllowed, authorise, may, refusal
+from mpd2.clinic.record import reading
+from mpd2.clinic.record.search import Search as Filter
 from mpd2.core.runs import annotate, load_run
 from mpd2.core.workspace import Workspace
 from mpd2.lab import activation, photographs, received, uploads
@@ -250,6 +252,12 @@ ACTS: dict[str, list[tuple[Action, bool, Call]]] = {
     ],
     "mpd2.clinic.access.exports.keep_note": [
         (Action.NOTE, False, lambda s, by: exports.keep_note("case", "words", by=by))
+    ],
+    "mpd2.clinic.record.reading.found": [(Action.SEE_RECORD, False, lambda s, by: reading.found(Filter(), by=by))],
+    "mpd2.clinic.record.reading.history": [(Action.SEE_CASE, False, lambda s, by: reading.history("case", by=by))],
+    "mpd2.clinic.record.reading.verified": [(Action.VERIFY_RECORD, False, lambda s, by: reading.verified(by=by))],
+    "mpd2.clinic.record.reading.exported": [
+        (Action.EXPORT_RECORD, False, lambda s, by: reading.exported(lambda: b"", 1, by=by))
     ],
 }  # fmt: skip
 """Every function that acts: the action it asks for, whether it changes what has an owner, and how to call it."""

@@ -26,7 +26,7 @@ class Action(StrEnum):
     OVERRIDE = "override a route"
     NOTE = "write a note"
     UPLOAD = "upload a table"
-    MEASURE = "measure a photograph"
+    MEASURE = "measure a picture"
     TRAIN = "train"
     TUNE = "tune"
     CANCEL_JOB = "cancel a job"

@@ -64,7 +64,6 @@ ALLOWED = {
     "mpd2/studio/server/headers.py": "a header closes the browser's devices, by their names",
     "mpd2/imaging/": "photographs are what it is about",
     "mpd2/lab/photographs.py": "measures what somebody sent",
-    "mpd2/studio/server/headers.py": "a browser's own camera, which pages may not use",
     "mpd2/studio/new_case/": "takes a photograph where the manifest's cases are such",
 }
 """Files that speak of it, each with the reason; of a folder every file may, and none has to."""

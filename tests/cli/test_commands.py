@@ -132,12 +132,19 @@ OPTIONS = {
     "simulate": "--n=3000 --photographs --imaging --seed=0 --out --json=False",
     "backup": "out --check=False",
     "restore": "file --replace=False",
+    "audit verify": "--against --file --json=False",
+    "audit show": ("--case= --person= --action= --since= --until= --refused=False --before --limit=50 --json=False"),
+    "audit export": "--out --force=False",
+    "audit backup": "--out --force=False",
+    "audit restore": "file --replace=False",
+    "audit erase": "--case --reason= --yes=False",
     "bench train": "--table={TABLE} --workspace --preset=paper --config --epochs=3 --json=False",
     "bench route": "--slider=False --run={DATA}/runs/studio --table={TABLE} --workspace --json=False",
     "bench ui": "--workspace --visits=50 --json=False",
     "bench lab": "--table={TABLE} --workspace --trials=80 --reruns=30 --json=False",
     "bench imaging": "--rounds=3 --pictures=100 --processes=2 --small=False --json=False",
     "bench learning-curve": "--sizes=() --seeds=3 --methods=() --json=False",
+    "bench record": "--entries=1000000 --appends=1000 --storage= --folder --json=False",
 }
 """Every command, what can be given to it, and what is taken where nothing is given."""
 

@@ -39,7 +39,9 @@ pages = {
 }
 pages[entry(DEFAULT).section].append(st.Page(to_default, url_path=DEFAULT, visibility="hidden"))
 chosen = st.navigation(
-    {section: entries for section, entries in pages.items() if entries}, position="hidden" if stopped else "sidebar"
+    {section: entries for section, entries in pages.items() if entries},
+    position="hidden" if stopped else "sidebar",
+    expanded=True,  # more than twelve pages would else be cut off behind a button
 )
 if stopped:  # nobody who is not let in gets further
     identity.stop(stopped)

@@ -172,10 +172,11 @@ def test_commands_and_options_are_those_people_know() -> None:
 
 
 def test_every_command_of_the_readme_can_be_given() -> None:
-    told = "".join((ROOT / name).read_text() for name in ("README.md", "docs/access.md", "docs/deploy.md"))
+    names = ("README.md", "docs/access.md", "docs/deploy.md")
+    told = "".join((ROOT / name).read_text() for name in names)
     lines = re.findall(r"^(?:runuser .*)?python -m mpd2 ([^#\n]+)", told, flags=re.MULTILINE)
     named = {
-        " ".join(line.split()[: 2 if line.startswith(("bench", "clinic", "imaging", "workspace")) else 1])
+        " ".join(line.split()[: 2 if line.startswith(("audit", "bench", "clinic", "imaging", "workspace")) else 1])
         for line in lines
     }
     assert set(OPTIONS) - named == {"app", "bench route"}

@@ -27,7 +27,7 @@ FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-forwarded-pr
 INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 SOURCES = {
     "default-src": "'none'",
-    "script-src": "'self' blob: 'wasm-unsafe-eval'",  # components come as blobs; wasm is a probe of protobuf's
+    "script-src": "'self' blob: 'unsafe-eval'",  # components come as blobs; Plotly's WebGL compiles what it draws with
     "style-src": "'self' 'unsafe-inline'",  # Streamlit writes its styles into the page
     "font-src": "'self' data:",  # one of Streamlit's stands in its style sheet
     "img-src": "'self' data: blob:",  # drawings come as data

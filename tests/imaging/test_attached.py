@@ -148,7 +148,8 @@ def test_photographs_are_not_exported_the_pipeline_that_measured_them_is(worksho
     assert PATIENT.encode() not in packed
     there = open_archive(BytesIO(packed), workshop, "theirs", by=LOCAL).folder
     kept = {path.relative_to(there).as_posix() for path in there.rglob("*") if path.is_file()}
-    assert kept == {"manifest.toml", "eyes.csv", "imaging/imaging.json", "imaging/classifier/model.safetensors"}
+    brought = {"manifest.toml", "eyes.csv", "imaging/imaging.json", "imaging/classifier/model.safetensors"}
+    assert kept == {*brought, "owner.json"}  # whoever opened it
 
 
 def test_thumbnails_go_with_their_workspace(workshop: Workshop) -> None:

@@ -41,7 +41,7 @@ pages[entry(DEFAULT).section].append(st.Page(to_default, url_path=DEFAULT, visib
 chosen = st.navigation(
     {section: entries for section, entries in pages.items() if entries},
     position="hidden" if stopped else "sidebar",
-    expanded=True,  # more than twelve pages would else be cut off behind a button
+    expanded=True,  # so many pages would else be cut off behind a button
 )
 if stopped:  # nobody who is not let in gets further
     identity.stop(stopped)

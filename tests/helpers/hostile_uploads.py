@@ -21,6 +21,7 @@ from hostile_tables import EXAMPLE, ROWS, ended_by_returns, example, parquet, wi
 from imaging_files import dicom, eye, jpeg, png, png_claiming, tiff, tiff_claiming
 from small_workspace import small_workspace
 
+from mpd2.clinic.access.actor import LOCAL
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.workspaces import archive
 
@@ -180,7 +181,7 @@ def _zipped(files: Files) -> bytes:
 @cache
 def _exported() -> bytes:
     with TemporaryDirectory() as folder:
-        return archive.exported(small_workspace(Workshop(Path(folder) / "jobs", Path(folder) / "runs")))
+        return archive.exported(small_workspace(Workshop(Path(folder) / "jobs", Path(folder) / "runs")), by=LOCAL)
 
 
 def workspace_file(chance: Chance) -> bytes:

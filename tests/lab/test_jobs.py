@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from threading import Timer
 
 import numpy as np
 import pytest
@@ -274,6 +275,18 @@ def test_a_full_queue_is_refused_and_its_jobs_can_be_cancelled(place, order, mon
         queue.forget(jobs[1], place, by=LOCAL)
     queue.forget(jobs[0], place, by=LOCAL)
     assert all_jobs(place) == jobs[1:]
+
+
+def test_a_job_whose_worker_is_about_to_leave_can_be_removed(place, order, monkeypatch):
+    monkeypatch.setattr(queue, "RUNNING", 0)
+    job = queue.submit(order(), place, by=LOCAL)
+    job.write(job.status.model_copy(update={"state": "done"}))
+    lock = job.take()
+    leaving = Timer(0.3, os.close, [lock])
+    leaving.start()
+    queue.forget(job, place, by=LOCAL)
+    leaving.join()
+    assert all_jobs(place) == []
 
 
 def test_a_job_that_cannot_be_written_is_refused_whole(place, order):

@@ -27,6 +27,7 @@ WAITING = 8  # jobs that may wait
 KEPT = 50  # finished jobs that are not pruned
 ATTEMPTS = 3  # how often a job is started before it counts as failed
 PATIENCE = 5.0  # seconds a worker has to end before it is killed
+LEAVING = 30.0  # seconds a worker that has said how its job ended may take to be gone
 
 ACTIONS: dict[Kind, Action] = {
     "train": Action.TRAIN, "grid": Action.TRAIN, "tune": Action.TUNE, "build": Action.BUILD_WORKSPACE,
@@ -75,6 +76,8 @@ def cancel(job: Job, place: Workshop, *, by: Actor) -> None:
 def forget(job: Job, place: Workshop, *, by: Actor) -> None:
     """Remove a job that has ended or cannot be read; the run it made stays."""
     authorise(by, Action.REMOVE_JOB, job.owner, job=job.name)
+    if not job.damage and job.status.state in ENDED:
+        _wait_until_free(job, LEAVING)
     with _alone(place):
         if job.is_held() or not (job.damage or job.status.state in ENDED):
             raise UserError(f"{job.name}: is not over; cancel it first")
@@ -143,9 +146,14 @@ def _end(job: Job, process: int) -> None:
             os.killpg(process, how)
         except ProcessLookupError:
             return
-        end = monotonic() + PATIENCE
-        while job.is_held() and monotonic() < end:
-            sleep(0.01)
+        _wait_until_free(job, PATIENCE)
+
+
+def _wait_until_free(job: Job, most: float) -> None:
+    """Wait until nobody works on a job any more, for so many seconds at most."""
+    end = monotonic() + most
+    while job.is_held() and monotonic() < end:
+        sleep(0.01)
 
 
 def _clear(job: Job, place: Workshop, checkpoint: bool = True) -> None:

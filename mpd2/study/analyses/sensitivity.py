@@ -237,13 +237,18 @@ def floor_words(study: StudyTables) -> str:
     cells, floor = _at_ai_floor(study, "floors"), str(study["floors"]["floor"].iloc[0])
     value = {place: float(row["value"]) for place, row in cells.items()}
     level = value[AI, "Sens"] if floor == AI_FLOOR else float(floor)
-    kept = [row for row in _by_specificity(cells, "value") if value[row["method"], "Sens"] >= level - CLOSE]
+    rivals = {method: row for (method, metric), row in cells.items() if metric == "Spec" and method != AI}
+    kept = [method for method in rivals if value[method, "Sens"] >= level - CLOSE]
+    if floor == AI_FLOOR:  # whoever finds no more than the AI must raise fewer false alarms to be of use
+        kept = [method for method in kept if value[method, "Spec"] >= value[AI, "Spec"]]
+    best = max(kept or rivals, key=lambda method: (value[method, "Spec"], value[method, "Sens"]))
+    row, wish = rivals[best], parse_floor(floor).in_words()
+    begin = f"Over {row['n']} resplits {row['title']} raises the fewest false alarms at {wish}"
     if not kept:
-        return f"No method keeps {parse_floor(floor).in_words()} over resplits."
-    best = kept[0]["method"]
+        wish += " with fewer false alarms" if floor == AI_FLOOR else ""
+        begin = f"Over {row['n']} resplits no method keeps {wish}; {row['title']} raises the fewest"
     return (
-        f"Over {kept[0]['n']} resplits {kept[0]['title']} raises the fewest false alarms at "
-        f"{parse_floor(floor).in_words()}: specificity {value[best, 'Spec']:.3f} (the AI {value[AI, 'Spec']:.3f}) at a "
+        f"{begin}: specificity {value[best, 'Spec']:.3f} (the AI {value[AI, 'Spec']:.3f}) at a "
         f"sensitivity of {value[best, 'Sens']:.3f} (the AI {value[AI, 'Sens']:.3f}), with {value[best, 'Defer']:.1%} "
         "of cases sent."
     )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from scipy import stats
 from tiny_study import few_cases, tiny_tables
 
+from mpd2.methods.registry import METHODS
 from mpd2.planning.floors import CONFIDENCE, Floor
 from mpd2.study.analyses.sensitivity import broken_promises, claim_rows, floor_words, promise_words, sensitivity_rows
 from mpd2.study.tables import StudyTables
@@ -55,6 +57,23 @@ def test_the_words_follow_from_the_tables(tables):
     cells = tables["floors"].query("floor == 'ai' and metric == 'Spec'").set_index("method")
     assert f"(the AI {cells.loc['ai', 'value']:.3f})" in floor_words(tables)
     assert f"{tables['promises']['broken'].max():.1%}" in promise_words(tables)
+
+
+NONE = "no method keeps the AI's own sensitivity with fewer false alarms; Mao"
+
+
+@pytest.mark.parametrize(("ai", "mao", "said"), [(0.85, 0.8, "resplits Mao"), (0.85, 0.6, NONE), (0.95, 0.8, NONE)])
+def test_the_ai_is_no_rival_of_its_own(ai, mao, said):
+    found = {"ai": (0.7, ai), "mao": (mao, 0.9), "verma": (0.6, 0.8)}
+    rows = [
+        {"method": key, "title": METHODS[key].name, "floor": "ai", "metric": name, "value": value, "n": 5}
+        for key, (sensitivity, specificity) in found.items()
+        for name, value in (("Sens", sensitivity), ("Spec", specificity), ("Defer", 0.2))
+    ]
+    words = floor_words(StudyTables({"floors": pd.DataFrame(rows)}, few_cases().manifest))
+    assert said in words
+    assert "Mao two-stage raises the fewest" in words
+    assert f"specificity 0.900 (the AI {ai:.3f}) at a sensitivity of {mao:.3f}" in words
 
 
 def test_the_method_with_the_fewest_false_alarms_comes_first(tables):

@@ -12,7 +12,7 @@ from contrasts import contrast
 from mpd2.core.policy import NOBODY, Decisions
 from mpd2.evaluation.evidence import Evidence, Outcome
 from mpd2.present.charts.kit.export import render
-from mpd2.present.documents.method_picture import NAMED, PICTURE, boxes, picture, with_numbers
+from mpd2.present.documents.method_picture import NAMED, PICTURE, SNUG, boxes, picture, with_numbers
 
 STAMP = 'Run <b>&"mine"</b>, n = 54'
 SVG = "{http://www.w3.org/2000/svg}"
@@ -106,3 +106,11 @@ def test_words_too_long_for_their_box_stay_general(small_cohort):
     assert {"ECG", "yes or no"} <= set(texts)
     hostile = manifest.task.model_dump() | {"case": "<b>&"}
     assert "B &" in [text.text for text in ET.fromstring(picture(manifest.but(task=hostile))).iter(f"{SVG}text")]
+
+
+def test_long_words_are_fitted_into_their_box_and_short_ones_left(small_cohort):
+    root = ET.fromstring(picture(small_cohort.manifest))
+    widths = {text.text: text.get("textLength") for text in root.iter(f"{SVG}text") if text.get("data-says")}
+    assert any(widths.values())
+    assert all((width is not None) == (len(words) > SNUG) for words, width in widths.items())
+    assert all(float(width) < 190 for width in widths.values() if width)  # what a box is wide

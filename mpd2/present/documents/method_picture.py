@@ -22,6 +22,7 @@ from mpd2.present.charts.kit.style import READER as READER_MARK
 PICTURE = ROOT / "assets" / "method.svg"
 SAYS = re.compile(r'(?P<begin><text[^>]*data-says="(?P<key>\w+)"[^>]*>)(?P<words>[^<]*)')  # what a table puts in words
 LONGEST = {"case": 13, "answers": 27, "risks": 28, "others": 27}  # letters that have a place
+SNUG, INSIDE = 21, 174  # letters from which words are fitted to their box, and how wide they are then
 OUTCOMES = re.compile(r'<g id="outcomes">.*</g>(?=\s*</svg>)', re.DOTALL)  # what the numbers take the place of
 DEEP, GREY, WHITE = "#0f7452", "#7f8b88", "#ffffff"  # the router's green where white is read on it, arrows, letters
 NAMED = 3  # readers with a box of their own, the busiest
@@ -62,7 +63,10 @@ def picture(manifest: Manifest) -> str:
 
     def said(match: re.Match[str]) -> str:
         own = says[match["key"]]
-        return match["begin"] + (escape(own) if 0 < len(own) <= LONGEST[match["key"]] else match["words"])
+        if not 0 < len(own) <= LONGEST[match["key"]]:
+            return match[0]
+        fitted = f' textLength="{INSIDE}" lengthAdjust="spacingAndGlyphs">' if len(own) > SNUG else ">"
+        return match["begin"].removesuffix(">") + fitted + escape(own)
 
     return SAYS.sub(said, PICTURE.read_text(encoding="utf-8"))
 

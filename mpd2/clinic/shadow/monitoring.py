@@ -139,7 +139,7 @@ def _plans(decider: Decider, past: Seen) -> list[_Plan]:
 
 
 def _rate(happened: Floats, expected: Floats, arl: float, *, name: str, cluster: Ints) -> Monitor:
-    """A monitor of a rate whose expectation is first brought to the level of the past cases, by the same log-odds in all.
+    """A monitor of a rate whose expectation is first brought to the level of past cases, by the same log-odds in all.
 
     A model that was a little off from the start would ring for that, and not for a change.
     """

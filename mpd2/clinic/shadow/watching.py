@@ -46,8 +46,8 @@ class Watch:
     """How everything that is watched stands."""
 
     rows: pd.DataFrame
-    """A row a watcher: name, kind, label, n (cases seen), level (evidence as a part of what rings), alarms (how many),
-    last (day of the last, or ""), arl (cases between alarms for nothing, on average), why_not (if it is not watched)."""
+    """A row a watcher: name, kind, label, n (cases seen), level (evidence, as a part of what rings), alarms (a number),
+    last (day of the last, or ""), arl (cases between alarms for nothing, on average), why_not (in words)."""
     alarms: tuple[Rung, ...]  # in the order in which they rang
     paths: dict[str, pd.DataFrame]  # by name: time and level after each case seen
 

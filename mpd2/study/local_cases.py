@@ -129,8 +129,8 @@ def as_frame(cohort: Cohort) -> pd.DataFrame:
         place = cohort.layout.position(each.column)
         words = {number: word for word, number in each.codes.items()}
         numbers = cohort.state[:, place].astype(object)
-        cells = np.array([words[number] for number in numbers], object) if words else numbers
-        columns[each.column] = np.where(cohort.absent[:, place], None, cells)
+        cells = np.array([words.get(number, "") for number in numbers], object) if words else numbers
+        columns[each.column] = _emptied(cells, cohort.absent[:, place])
     columns |= dict(zip(manifest.columns, _bits(cohort.decisions).T, strict=True))
     columns |= dict(zip(availability_columns(manifest), cohort.available.astype(int).T, strict=True))
     return pd.DataFrame(columns)
@@ -143,7 +143,14 @@ def _score_of(column: str, manifest: Manifest) -> str:
 
 def _bits(values: Ints) -> np.ndarray:
     """Whole numbers, none where they are UNKNOWN."""
-    return np.where(values == UNKNOWN, None, values.astype(object))
+    return _emptied(values.astype(object), values == UNKNOWN)
+
+
+def _emptied(cells: np.ndarray, absent: np.ndarray) -> np.ndarray:
+    """The cells, with nothing where there was nothing."""
+    kept = cells.copy()
+    kept[absent] = None
+    return kept
 
 
 def _both(first: Manifest, second: Manifest) -> Manifest:

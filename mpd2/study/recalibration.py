@@ -47,6 +47,7 @@ class Recalibration:
     """The new run, and what it does on held-out local cases."""
 
     run: Run
+    cases: Cohort  # it was fitted to
     rows: pd.DataFrame  # COLUMNS
 
 
@@ -95,7 +96,7 @@ def recalibrate(run: Run, learned: Cohort, local: Cohort, fit: Fit = refit) -> R
     ai = replace(ai, notes={**ai.notes, **({FILLS: fills} if fills else {})})
     runs = {NEW: new, OLD: run, AI: ai}
     decisions = {name: decided(each, judged) for name, each in runs.items()}
-    return Recalibration(new, compare(decisions, judged, run.costs))
+    return Recalibration(new, cases, compare(decisions, judged, run.costs))
 
 
 def decided(run: Run, cases: Cohort) -> Decisions:
@@ -136,14 +137,17 @@ def compare(decisions: Mapping[str, Decisions], cases: Cohort, costs: Costs) -> 
 def verdict_of(rows: pd.DataFrame, rival: str = OLD) -> Verdict:
     """What the rows of `compare` say of the new run against a rival, on all held-out cases."""
     overall = rows[(rows["kind"] == ALL) & (rows["against"] == rival)].set_index("metric")
-    cost, missed = overall.loc[COST], overall.loc[MISSED]
+    numbers = overall[["difference", "low", "high", "error"]].astype(float)
+    difference, low, high, error = numbers.to_numpy()[overall.index.get_loc(COST)].tolist()
+    missed, fewest, most, _ = numbers.to_numpy()[overall.index.get_loc(MISSED)].tolist()
+    n = int(overall["n"].iloc[0])
     return Verdict(
-        difference=float(cost["difference"]),
-        low=float(cost["low"]),
-        high=float(cost["high"]),
-        missed=(float(missed["difference"]), float(missed["low"]), float(missed["high"])),
-        n=int(cost["n"]),
-        needed=cases_needed(float(cost["difference"]), float(cost["error"]), int(cost["n"])),
+        difference=difference,
+        low=low,
+        high=high,
+        missed=(missed, fewest, most),
+        n=n,
+        needed=cases_needed(difference, error, n),
     )
 
 
@@ -170,7 +174,8 @@ def _counted(decisions: Decisions, cases: Cohort, costs: Costs) -> Floats:
 def _asked(decisions: Decisions, readers: int) -> Floats:
     """What each case adds to the readings of each reader per 1,000, [N, M]."""
     asked: Bools = decisions.consulted[..., None] == np.arange(readers)  # [N, K, M]; NOBODY is no position
-    return THOUSAND * asked.any(-2)
+    said: Floats = np.where(asked.any(-2), THOUSAND, 0.0)
+    return said
 
 
 def _paired(

@@ -29,7 +29,7 @@ from mpd2.clinic.record import reading
 from mpd2.clinic.record.search import Search as Filter
 from mpd2.core.runs import annotate, load_run
 from mpd2.core.workspace import Workspace
-from mpd2.lab import activation, photographs, received, uploads
+from mpd2.lab import activation, photographs, recalibration, received, uploads
 from mpd2.lab.jobs import own_runs, queue, search
 from mpd2.lab.jobs.folder import Building, Job, Order, Search, Status, Workshop
 from mpd2.lab.owners import own_workspace, owner_of_workspace
@@ -243,6 +243,9 @@ ACTS: dict[str, list[tuple[Action, bool, Call]]] = {
     ],
     "mpd2.lab.activation.activate": [
         (Action.ACTIVATE_RUN, False, lambda s, by: activation.activate("one", s.place, by=by))
+    ],
+    "mpd2.lab.recalibration.ask": [
+        (Action.TRAIN, False, lambda s, by: recalibration.ask("one", s.cells, "local.csv", "new", s.place, by=by))
     ],
     "mpd2.clinic.access.exports.export_figures": [
         (Action.EXPORT_FIGURES, False, lambda s, by: exports.export_figures(lambda: b"", "chart", by=by))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+from dataclasses import dataclass
 from hashlib import sha256
 
 import pandas as pd
@@ -10,7 +12,8 @@ from mpd2.clinic.access.actions import Action
 from mpd2.clinic.access.actor import Actor
 from mpd2.clinic.access.authorise import authorise
 from mpd2.core.errors import UserError
-from mpd2.core.runs import load_run
+from mpd2.core.manifest import Manifest
+from mpd2.core.runs import Run, load_run
 from mpd2.core.text import plain_words
 from mpd2.core.workspace import Workspace
 from mpd2.lab.activation import digest_of, folder_of
@@ -21,7 +24,7 @@ from mpd2.lab.jobs.recalibrating import cases_file, usable_cases
 from mpd2.lab.workspaces.earlier import fingerprints
 from mpd2.lab.workspaces.shelf import find, workspaces
 from mpd2.methods.mpd2_router import Mpd2
-from mpd2.study.change import RULE
+from mpd2.study.change import RULE, Change, change_of
 from mpd2.training.config import parse_config
 
 
@@ -67,3 +70,27 @@ def workspace_of(run: str, place: Workshop) -> Workspace:
         if its in fingerprints(workspace):
             return workspace
     raise UserError(f"{run}: the table it was made from is in no workspace here")
+
+
+@dataclass(frozen=True, eq=False)
+class Changed:
+    """A recalibrated run with all that its change plan is drawn up from."""
+
+    run: Run
+    digest: str  # of its files
+    change: Change
+    manifest: Manifest
+    before: Run | None  # the run it began with; none if that was deleted or changed since
+
+
+def changed(run: str, place: Workshop) -> Changed:
+    """A recalibrated run, named as in `activation`; any other is refused."""
+    made = load_run(folder_of(run, place))
+    change = change_of(made.notes)
+    if change is None:
+        raise UserError(f"{run}: was not recalibrated, so that there is no change to plan")
+    before = None
+    with suppress(UserError):
+        if digest_of(change.run, place) == change.digest:
+            before = load_run(folder_of(change.run, place))
+    return Changed(made, digest_of(run, place), change, workspace_of(run, place).manifest(), before)

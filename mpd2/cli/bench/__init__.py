@@ -9,6 +9,7 @@ from typing import Any
 
 from mpd2.cli.arguments import TABLE, add_json, add_setting, add_table, count, describe, names
 from mpd2.cli.output import aligned, print_json
+from mpd2.core.errors import UserError
 from mpd2.core.files import FIRST_WORKSPACE
 
 SUMMARY = "measure how fast it is"
@@ -21,7 +22,7 @@ Timings = dict[str, Any]
 
 def add(command: ArgumentParser) -> None:
     """The arguments of `bench`: a subject, and those of the subject."""
-    subjects = ("train", "route", "ui", "lab", "imaging", "learning-curve", "record")
+    subjects = ("train", "route", "ui", "lab", "imaging", "learning-curve", "record", "local-cases")
     describe(command, "Measure speed and memory.", *(f"bench {subject} --json" for subject in subjects))
     parsers = command.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
     for subject, summary, add_arguments in (
@@ -32,6 +33,7 @@ def add(command: ArgumentParser) -> None:
         ("imaging", "time the networks that measure pictures, and a folder of pictures", _add_imaging),
         ("learning-curve", "methods beside the least possible cost, the more cases they learn from", _add_curve),
         ("record", "time the record: appends and searches, empty and with a million entries", _add_record),
+        ("local-cases", "what local outcomes buy where a cohort is new, old run against new", _add_local),
     ):
         add_arguments(parsers.add_parser(subject, help=summary, formatter_class=RawDescriptionHelpFormatter))
 
@@ -138,6 +140,22 @@ def _add_record(command: ArgumentParser) -> None:
     command.add_argument("--appends", type=count, default=1000, help="to time, each time (default: 1000)")
     command.add_argument("--storage", default="", metavar="ADDRESS", help="an empty PostgreSQL (default: a file)")
     command.add_argument("--folder", type=Path, help="where the file is made (default: where temporary files are)")
+    add_json(command)
+
+
+def _add_local(command: ArgumentParser) -> None:
+    describe(
+        command,
+        "Cost on held-out cases of a cohort that is new: a run that learned from the other cohorts alone, the same\n"
+        "recalibrated on more and more local outcomes, and the AI recalibrated on as many; over several draws.",
+        "bench local-cases --json",
+        "bench local-cases --methods mpd2-plus,mpd2-studio --draws 3",
+    )
+    add_table(command)
+    command.add_argument("--cohort", default="", help="that is new (default: the one with most cases to learn from)")
+    command.add_argument("--sizes", type=names, default=(), help="local outcomes (default: 0,50,100,200,400)")
+    command.add_argument("--draws", type=count, default=10, help="each deals all cases anew (default: 10)")
+    command.add_argument("--methods", type=names, default=(), help="their keys (default: mpd2-plus)")
     add_json(command)
 
 
@@ -316,6 +334,23 @@ def _describe_record(timings: Timings) -> str:
     return describe_record(timings)
 
 
+def _measure_local(args: Namespace) -> Timings:
+    from mpd2.cli.bench.local_cases import LOCAL, METHOD, bench_local_cases
+    from mpd2.cli.inputs import cohort_of
+
+    wrong = [size for size in args.sizes if not size.isdecimal()]
+    if wrong:
+        raise UserError(f"sizes: found {', '.join(wrong)}, expected whole numbers of at least 0")
+    sizes = [int(size) for size in args.sizes] or LOCAL
+    return bench_local_cases(cohort_of(args.table), args.cohort, sizes, args.draws, args.methods or (METHOD,))
+
+
+def _describe_local(timings: Timings) -> str:
+    from mpd2.cli.bench.local_cases import describe_local_cases
+
+    return describe_local_cases(timings)
+
+
 SUBJECTS: dict[str, tuple[Callable[[Namespace], Timings], Callable[[Timings], str]]] = {
     "train": (_measure_training, describe_training),
     "route": (_measure_routing, describe_route),
@@ -324,5 +359,6 @@ SUBJECTS: dict[str, tuple[Callable[[Namespace], Timings], Callable[[Timings], st
     "imaging": (_measure_imaging, _describe_imaging),
     "learning-curve": (_measure_curve, _describe_curve),
     "record": (_measure_record, _describe_record),
+    "local-cases": (_measure_local, _describe_local),
 }
 """How each subject is measured, and its timings as text."""

@@ -1,12 +1,13 @@
-"""`clinic`: which run the clinic uses."""
+"""`clinic`: which run the clinic uses, and how it is made to suit the place."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 
-from mpd2.cli.arguments import describe
+from mpd2.cli.arguments import add_json, describe
 
-SUMMARY = "propose a run for the clinic, activate it, or say which one is active"
+SUMMARY = "propose a run for the clinic, activate it, say which one is active, or recalibrate one"
 RUN = "an own run by its folder's name, or WORKSPACE/NAME for a run of a workspace's study"
 
 
@@ -20,6 +21,8 @@ def add(command: ArgumentParser) -> None:
         "clinic status",
         'clinic propose my-run --reason "as cheap, and misses fewer in the north"',
         "clinic activate my-run",
+        "clinic recalibrate --run glaucoma/mpd2-plus --cases ours.csv --name ours",
+        "clinic change-plan 20260101-120000-000000-ours --out plan.html",
     )
     verbs = command.add_subparsers(dest="verb", metavar="VERB", required=True)
     propose = verbs.add_parser("propose", help="propose a run")
@@ -28,6 +31,14 @@ def add(command: ArgumentParser) -> None:
     activate = verbs.add_parser("activate", help="make the run that is proposed the active one")
     activate.add_argument("run", help=RUN)
     verbs.add_parser("status", help="say what is proposed and what is active")
+    again = verbs.add_parser("recalibrate", help="fit a run anew on local cases, as a new run beside it")
+    again.add_argument("--run", required=True, help=RUN)
+    again.add_argument("--cases", required=True, type=Path, metavar="FILE", help="CSV or Parquet, with outcomes")
+    again.add_argument("--name", required=True, help="what the new run is called")
+    add_json(again)
+    plan = verbs.add_parser("change-plan", help="write what changed with a recalibrated run, how and with what effect")
+    plan.add_argument("run", help=RUN)
+    plan.add_argument("--out", required=True, type=Path, metavar="FILE", help="ending in .html or .md")
 
 
 def run(args: Namespace) -> int:
@@ -37,6 +48,10 @@ def run(args: Namespace) -> int:
     from mpd2.lab.jobs.folder import Workshop
 
     place = Workshop.here()
+    if args.verb in ("recalibrate", "change-plan"):
+        from mpd2.cli.clinic import recalibrating
+
+        return recalibrating.VERBS[args.verb](args, place)
     if args.verb == "propose":
         made = activation.propose(args.run, args.reason, place, by=LOCAL)
         print(f"{made.run}: proposed; digest {made.digest}")

@@ -14,7 +14,7 @@ from mpd2.core.clusters.splits import leave_cohort_out, resplit
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.runs import Run
-from mpd2.core.text import decimal, interval
+from mpd2.core.text import NOTHING, decimal, interval
 from mpd2.evaluation.metrics import evaluate
 from mpd2.evaluation.tables import ALL
 from mpd2.methods.base import Method
@@ -85,7 +85,7 @@ def describe_local_cases(timings: Mapping[str, Any]) -> str:
             f"{row['method']}: {row['local']}",
             *(decimal(row[name]["value"]) for name in (OLD, NEW, AI, "plain")),
             decimal(row["less_old"]["value"], signed=True),
-            interval(row["less_old"]["low"], row["less_old"]["high"], signed=True),
+            NOTHING if row["less_old"]["low"] is None else interval(*_ends(row["less_old"]), signed=True),
             f"{row['wins']} of {timings['draws']}",
         )
         for row in timings["rows"]
@@ -151,7 +151,7 @@ def _over_draws(found: Sequence[pd.DataFrame], overlap: float) -> list[dict[str,
         row: dict[str, Any] = {"local": int(local)}
         for name in (OLD, NEW, AI, "plain", "less_old", "less_ai", "missed"):
             spread = over_resplits(part[name].to_numpy(float), overlap)
-            row[name] = {part: float(spread[part]) for part in ("value", "low", "high")}
+            row[name] = {end: _number(spread[end]) for end in ("value", "low", "high")}
         row |= {name: int(part[name].sum()) for name in ("wins", "cheaper", "dearer", "wins_over_ai")}
         needed = part["needed"].dropna()
         row["needed"] = {"median": None if needed.empty else float(needed.median()), "draws": len(needed)}
@@ -163,6 +163,15 @@ def _largest(cohort: Cohort) -> str:
     """The cohort with most cases to learn from."""
     names, cases = np.unique(cohort.sources[cohort.split != "test"], return_counts=True)
     return str(names[cases.argmax()])
+
+
+def _ends(spread: Mapping[str, float]) -> tuple[float, float]:
+    return spread["low"], spread["high"]
+
+
+def _number(value: Any) -> float | None:
+    """For JSON, which knows no NaN: of a single draw there is no interval."""
+    return None if np.isnan(value) else float(value)
 
 
 def _overlap(cohort: Cohort, key: str) -> float:

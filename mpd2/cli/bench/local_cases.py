@@ -147,8 +147,9 @@ def _over_draws(found: Sequence[pd.DataFrame], overlap: float) -> list[dict[str,
     """Means over draws with corrected intervals, and in how many draws the clinic would say that the new run wins."""
     every = pd.concat(found, ignore_index=True)
     rows = []
-    for local, part in every.groupby("local", sort=True):
-        row: dict[str, Any] = {"local": int(local)}
+    for local in dict.fromkeys(every["local"].astype(int).tolist()):
+        part = every[every["local"] == local]
+        row: dict[str, Any] = {"local": local}
         for name in (OLD, NEW, AI, "plain", "less_old", "less_ai", "missed"):
             spread = over_resplits(part[name].to_numpy(float), overlap)
             row[name] = {end: _number(spread[end]) for end in ("value", "low", "high")}

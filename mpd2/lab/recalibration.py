@@ -11,21 +11,25 @@ import pandas as pd
 from mpd2.clinic.access.actions import Action
 from mpd2.clinic.access.actor import Actor
 from mpd2.clinic.access.authorise import authorise
+from mpd2.clinic.shadow.local import local_rows
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest
 from mpd2.core.runs import Run, load_run
 from mpd2.core.text import plain_words
 from mpd2.core.workspace import Workspace
-from mpd2.lab.activation import digest_of, folder_of
+from mpd2.lab.activation import digest_of, folder_of, standing
 from mpd2.lab.jobs import queue
 from mpd2.lab.jobs.folder import CASES, LONGEST, Job, Order, Recalibrating, Workshop
 from mpd2.lab.jobs.own_runs import OWN, check_room, own_runs, unique
 from mpd2.lab.jobs.recalibrating import cases_file, usable_cases
+from mpd2.lab.shadowing import Shadow
 from mpd2.lab.workspaces.earlier import fingerprints
 from mpd2.lab.workspaces.shelf import find, workspaces
 from mpd2.methods.mpd2_router import Mpd2
 from mpd2.study.change import RULE, Change, change_of
 from mpd2.training.config import parse_config
+
+SHADOW = "shadow mode's cases"  # what they are called where something is wrong with them
 
 
 def ask(run: str, cases: pd.DataFrame, name: str, title: str, place: Workshop, *, by: Actor) -> Job:
@@ -70,6 +74,21 @@ def workspace_of(run: str, place: Workshop) -> Workspace:
         if its in fingerprints(workspace):
             return workspace
     raise UserError(f"{run}: the table it was made from is in no workspace here")
+
+
+def ask_from_shadow(shadow: Shadow, title: str, *, by: Actor) -> Job:
+    """The same for the active run, with all that has come in and turned out in shadow mode."""
+    authorise(by, Action.TRAIN, local_cases=SHADOW)
+    cases = local_rows(shadow.snapshot(), shadow.store, shadow.learned)
+    return ask(active_name(shadow.place), cases, SHADOW, title, shadow.place, by=by)
+
+
+def active_name(place: Workshop) -> str:
+    """The run the clinic uses, as it was proposed."""
+    active = standing(place).active
+    if active is None:
+        raise UserError("no run is active; name the one to recalibrate")
+    return active.proposal.run
 
 
 @dataclass(frozen=True, eq=False)

@@ -114,15 +114,19 @@ def held_out(local: Cohort) -> Cohort:
     return cases.with_available(cases.decisions != UNKNOWN)
 
 
-def as_frame(cohort: Cohort) -> pd.DataFrame:
-    """The cases as a table of their manifest, as `local_cases` reads it; groups are named after their first case."""
+def as_frame(cohort: Cohort, groups: Sequence[str] | None = None) -> pd.DataFrame:
+    """The cases as a table of their manifest, as `local_cases` reads it.
+
+    `groups` names each case's group, [N]; else groups are named after the first of their cases here.
+    """
     manifest, row = cohort.manifest, cohort.manifest.row
     columns: dict[str, object] = {row.case: cohort.ids.astype(object), row.truth: _bits(cohort.truth)}
     if row.cohort:
         columns[row.cohort] = cohort.sources.astype(object)
     if manifest.groups:
         _, first, of = np.unique(cohort.cluster, return_index=True, return_inverse=True)
-        columns[manifest.groups.column] = cohort.ids[first][of.reshape(-1)].astype(object)
+        named = cohort.ids[first][of.reshape(-1)] if groups is None else np.array(groups, str)
+        columns[manifest.groups.column] = named.astype(object)
     for column in manifest.ai.columns:
         columns[column] = cohort.column(_score_of(column, manifest))
     for each in manifest.inputs:

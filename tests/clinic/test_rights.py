@@ -244,6 +244,9 @@ ACTS: dict[str, list[tuple[Action, bool, Call]]] = {
     "mpd2.lab.activation.activate": [
         (Action.ACTIVATE_RUN, False, lambda s, by: activation.activate("one", s.place, by=by))
     ],
+    "mpd2.lab.recalibration.ask_from_shadow": [
+        (Action.TRAIN, False, lambda s, by: recalibration.ask_from_shadow(None, "new", by=by))
+    ],
     "mpd2.lab.recalibration.ask": [
         (Action.TRAIN, False, lambda s, by: recalibration.ask("one", s.cells, "local.csv", "new", s.place, by=by))
     ],

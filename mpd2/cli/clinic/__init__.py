@@ -22,6 +22,7 @@ def add(command: ArgumentParser) -> None:
         'clinic propose my-run --reason "as cheap, and misses fewer in the north"',
         "clinic activate my-run",
         "clinic recalibrate --run glaucoma/mpd2-plus --cases ours.csv --name ours",
+        "clinic recalibrate --name ours",
         "clinic change-plan 20260101-120000-000000-ours --out plan.html",
     )
     verbs = command.add_subparsers(dest="verb", metavar="VERB", required=True)
@@ -32,8 +33,10 @@ def add(command: ArgumentParser) -> None:
     activate.add_argument("run", help=RUN)
     verbs.add_parser("status", help="say what is proposed and what is active")
     again = verbs.add_parser("recalibrate", help="fit a run anew on local cases, as a new run beside it")
-    again.add_argument("--run", required=True, help=RUN)
-    again.add_argument("--cases", required=True, type=Path, metavar="FILE", help="CSV or Parquet, with outcomes")
+    again.add_argument("--run", help=f"{RUN} (default: the active one)")
+    again.add_argument(
+        "--cases", type=Path, metavar="FILE", help="CSV or Parquet, with outcomes (default: those of shadow mode)"
+    )
     again.add_argument("--name", required=True, help="what the new run is called")
     add_json(again)
     plan = verbs.add_parser("change-plan", help="write what changed with a recalibrated run, how and with what effect")

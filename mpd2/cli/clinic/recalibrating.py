@@ -17,7 +17,8 @@ from mpd2.core.table_file import word_columns
 from mpd2.core.table_file.cells import read_cells
 from mpd2.lab.jobs import queue
 from mpd2.lab.jobs.folder import ENDED, Job, Workshop
-from mpd2.lab.recalibration import Changed, ask, changed, workspace_of
+from mpd2.lab.recalibration import Changed, active_name, ask, ask_from_shadow, changed, workspace_of
+from mpd2.lab.shadowing import Shadow
 from mpd2.present.documents.change_plan import to_html, to_markdown
 from mpd2.present.words.change_plan import (
     ChangePlan,
@@ -35,11 +36,7 @@ WRITERS: dict[str, Callable[[ChangePlan], bytes]] = {".html": to_html, ".md": to
 
 def recalibrate(args: Namespace, place: Workshop) -> int:
     """Ask for the job, wait until it is over, and say what came of it."""
-    if not args.cases.is_file():
-        raise UserError(f"{args.cases}: there is no such file")
-    words = word_columns(workspace_of(args.run, place).manifest())
-    cells = read_cells(args.cases.read_bytes(), args.cases.name, words)
-    job = ask(args.run, cells, args.cases.name, args.name, place, by=LOCAL)
+    job = _asked(args, place)
     _wait(job, place)
     made = changed(job.name, place)
     verdict = made.change.verdict()
@@ -58,6 +55,20 @@ def recalibrate(args: Namespace, place: Workshop) -> int:
     ]
     print("\n".join(filter(None, lines)))
     return 0
+
+
+def _asked(args: Namespace, place: Workshop) -> Job:
+    """The job for a file of cases, or for what has come in in shadow mode."""
+    if args.cases is None:
+        if args.run is not None:
+            raise UserError("--run: needs --cases; shadow mode's cases are of the active run")
+        return ask_from_shadow(Shadow.here(place), args.name, by=LOCAL)
+    if not args.cases.is_file():
+        raise UserError(f"{args.cases}: there is no such file")
+    run = args.run or active_name(place)
+    words = word_columns(workspace_of(run, place).manifest())
+    cells = read_cells(args.cases.read_bytes(), args.cases.name, words)
+    return ask(run, cells, args.cases.name, args.name, place, by=LOCAL)
 
 
 def write_plan(args: Namespace, place: Workshop) -> int:

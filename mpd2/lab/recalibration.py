@@ -26,7 +26,7 @@ from mpd2.lab.shadowing import Shadow
 from mpd2.lab.workspaces.earlier import fingerprints
 from mpd2.lab.workspaces.shelf import find, workspaces
 from mpd2.methods.mpd2_router import Mpd2
-from mpd2.study.change import RULE, Change, change_of
+from mpd2.study.local.change import RULE, Change, change_of
 from mpd2.training.config import parse_config
 
 SHADOW = "shadow mode's cases"  # what they are called where something is wrong with them

@@ -19,7 +19,7 @@ from mpd2.lab.jobs import queue, worker_pool
 from mpd2.lab.jobs.folder import PLACE, Workshop, all_jobs
 from mpd2.lab.workspaces.shelf import create
 from mpd2.methods.plus.method import Plus
-from mpd2.study.change import NOTE
+from mpd2.study.local.change import NOTE
 
 
 @pytest.fixture

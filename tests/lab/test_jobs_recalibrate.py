@@ -31,8 +31,8 @@ from mpd2.lab.workspaces.adding import add_rows
 from mpd2.lab.workspaces.shelf import create
 from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.plus.method import Plus
-from mpd2.study.change import RULE, change_of
-from mpd2.study.local_cases import joined, local_cases
+from mpd2.study.local.cases import joined, local_cases
+from mpd2.study.local.change import RULE, change_of
 from mpd2.training.config import PAPER
 from mpd2.training.population import fit_routers
 
@@ -106,6 +106,9 @@ def test_it_is_shown_and_compared_with_the_workspace_like_any_own_run(place, wor
     shown = own_runs.described(job.name, place)
     assert shown is not None
     assert (shown.title, shown.kind, shown.changed_from, shown.owner) == ("Here", "train", "own-old", LOCAL.id)
+    change = change_of(run.notes)
+    assert change is not None
+    assert shown.changes == {"local cases": len(cases) - change.local["test"].cases}
     assert workspace_of(job.name, place) == workspace
 
 

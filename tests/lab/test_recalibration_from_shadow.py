@@ -26,8 +26,8 @@ from mpd2.lab.recalibration import ask_from_shadow
 from mpd2.lab.shadowing import Shadow
 from mpd2.lab.workspaces.shelf import create
 from mpd2.methods.plus.method import Plus
-from mpd2.study.change import change_of
-from mpd2.study.local_cases import local_cases
+from mpd2.study.local.cases import local_cases
+from mpd2.study.local.change import change_of
 
 START = datetime(2026, 1, 5, 8, tzinfo=UTC)
 

@@ -17,7 +17,7 @@ from mpd2.lab.jobs.folder import PLACE, Job, Workshop
 from mpd2.lab.recalibration import ask
 from mpd2.studio.retrain import change, texts
 from mpd2.studio.shell import store
-from mpd2.study.local_cases import as_frame
+from mpd2.study.local.cases import as_frame
 
 
 @pytest.fixture(scope="module")

@@ -26,8 +26,8 @@ from mpd2.present.words.change_plan import (
     in_words,
     needed_in_words,
 )
-from mpd2.study.change import NOTE, RULE, Change, Counts, change_of
-from mpd2.study.recalibration import Verdict, recalibrate
+from mpd2.study.local.change import NOTE, RULE, Change, Counts, change_of
+from mpd2.study.local.recalibration import Verdict, recalibrate
 
 LEARNED: Cohort = toy_problem(300).cohort
 READER = LEARNED.manifest.readers[0].name

@@ -20,8 +20,8 @@ from mpd2.evaluation.tables import ALL
 from mpd2.methods.base import Method
 from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.registry import METHODS
-from mpd2.study.local_cases import held_out
-from mpd2.study.recalibration import AI, COST, MISSED, NEW, OLD, compare, decided, recalibrate, verdict_of
+from mpd2.study.local.cases import held_out
+from mpd2.study.local.recalibration import AI, ALARMS, COST, MISSED, NEW, OLD, compare, decided, recalibrate, verdict_of
 from mpd2.study.robustness import over_resplits
 from mpd2.training.config import STUDIO
 
@@ -134,11 +134,13 @@ def _row(rows: pd.DataFrame, count: int) -> dict[str, float]:
         AI: of[AI, COST]["other"],
         "less_old": verdict.difference,
         "less_ai": ai.difference,
-        "missed": of[OLD, MISSED]["difference"],
+        MISSED: of[OLD, MISSED]["difference"],
+        ALARMS: of[OLD, ALARMS]["difference"],
         "wins": verdict.wins,
         "cheaper": verdict.cheaper,
         "dearer": verdict.dearer,
         "wins_over_ai": ai.cheaper,
+        "ai_wins": ai.dearer,
         "needed": np.nan if verdict.needed is None else verdict.needed,
     }
 
@@ -150,10 +152,10 @@ def _over_draws(found: Sequence[pd.DataFrame], overlap: float) -> list[dict[str,
     for local in dict.fromkeys(every["local"].astype(int).tolist()):
         part = every[every["local"] == local]
         row: dict[str, Any] = {"local": local}
-        for name in (OLD, NEW, AI, "plain", "less_old", "less_ai", "missed"):
+        for name in (OLD, NEW, AI, "plain", "less_old", "less_ai", MISSED, ALARMS):
             spread = over_resplits(part[name].to_numpy(float), overlap)
             row[name] = {end: _number(spread[end]) for end in ("value", "low", "high")}
-        row |= {name: int(part[name].sum()) for name in ("wins", "cheaper", "dearer", "wins_over_ai")}
+        row |= {name: int(part[name].sum()) for name in ("wins", "cheaper", "dearer", "wins_over_ai", "ai_wins")}
         needed = part["needed"].dropna()
         row["needed"] = {"median": None if needed.empty else float(needed.median()), "draws": len(needed)}
         rows.append(row)

@@ -21,7 +21,7 @@ def add(command: ArgumentParser) -> None:
         "clinic status",
         'clinic propose my-run --reason "as cheap, and misses fewer in the north"',
         "clinic activate my-run",
-        "clinic recalibrate --run glaucoma/mpd2-plus --cases ours.csv --name ours",
+        "clinic recalibrate --run my-run --cases ours.csv --name ours",
         "clinic recalibrate --name ours",
         "clinic change-plan 20260101-120000-000000-ours --out plan.html",
     )

@@ -28,7 +28,7 @@ from mpd2.present.words.change_plan import (
     in_words,
     needed_in_words,
 )
-from mpd2.study.recalibration import AI
+from mpd2.study.local.recalibration import AI
 
 EVERY = 0.1  # seconds between two looks at the job
 WRITERS: dict[str, Callable[[ChangePlan], bytes]] = {".html": to_html, ".md": to_markdown}

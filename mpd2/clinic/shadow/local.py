@@ -9,7 +9,7 @@ from mpd2.clinic.shadow.snapshot import Snapshot
 from mpd2.clinic.shadow.store import ShadowStore
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import UserError
-from mpd2.study.local_cases import as_frame
+from mpd2.study.local.cases import as_frame
 
 
 def local_rows(found: Snapshot, store: ShadowStore, learned: Cohort) -> pd.DataFrame:

@@ -19,9 +19,9 @@ from mpd2.evaluation.intervals import resamples_for
 from mpd2.lab.activation import digest_of, folder_of
 from mpd2.lab.jobs.folder import CASES, Job, Order, Workshop
 from mpd2.lab.workspaces.cells import table_cells, written_cells
-from mpd2.study.change import NOTE, Change, Counts
-from mpd2.study.local_cases import LocalCases, held_out, joined, local_cases
-from mpd2.study.recalibration import Fit, Recalibration, recalibrate
+from mpd2.study.local.cases import LocalCases, held_out, joined, local_cases
+from mpd2.study.local.change import NOTE, Change, Counts
+from mpd2.study.local.recalibration import Fit, Recalibration, recalibrate
 
 
 def recalibrating(job: Job, order: Order, cohort: Cohort, place: Workshop, fit: Fit) -> Recalibration:
@@ -53,7 +53,8 @@ def recalibrating(job: Job, order: Order, cohort: Cohort, place: Workshop, fit: 
         resamples=resamples_for(len(held_out(local.cohort))),
         rows=tuple(made.rows.to_dict("records")),
     )
-    run = replace(made.run, notes={**made.run.notes, NOTE: change.model_dump(mode="json")})
+    told = {"local cases": len(local.cohort) - change.local["test"].cases}
+    run = replace(made.run, notes={**made.run.notes, "changes": told, NOTE: change.model_dump(mode="json")})
     return replace(made, run=run)
 
 

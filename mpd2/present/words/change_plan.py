@@ -15,9 +15,9 @@ from mpd2.core.text import GAP, capital, count, decimal, interval, listed, numbe
 from mpd2.evaluation.intervals import LEVEL
 from mpd2.evaluation.tables import ALL
 from mpd2.methods.registry import method_of
-from mpd2.study.change import Change, Counts
-from mpd2.study.local_cases import CHOOSE, LEARN
-from mpd2.study.recalibration import AI, ALARMS, COHORT, COST, MISSED, NEW, OLD, POWER, READER, SENT, Verdict
+from mpd2.study.local.cases import CHOOSE, LEARN
+from mpd2.study.local.change import Change, Counts
+from mpd2.study.local.recalibration import AI, ALARMS, COHORT, COST, MISSED, NEW, OLD, POWER, READER, SENT, Verdict
 
 WHAT, PROTOCOL, IMPACT = "What changes", "By which protocol", "With which impact"
 """The three headings."""

@@ -19,7 +19,7 @@ from mpd2.present.documents.change_plan import to_html
 from mpd2.present.words.change_plan import change_plan
 from mpd2.studio.retrain import texts
 from mpd2.studio.shell import identity
-from mpd2.study.change import NOTE
+from mpd2.study.local.change import NOTE
 
 
 def draw(run: str, place: Workshop) -> None:

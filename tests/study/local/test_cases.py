@@ -15,7 +15,7 @@ from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import TableError, UserError
 from mpd2.core.manifest import parse_manifest
 from mpd2.core.table_file import cohort_from_frame
-from mpd2.study.local_cases import CHOOSE, FEWEST, LEARN, as_frame, dealt, held_out, joined, local_cases
+from mpd2.study.local.cases import CHOOSE, FEWEST, LEARN, as_frame, dealt, held_out, joined, local_cases
 
 NIGHTS = parse_manifest(MANIFEST)
 

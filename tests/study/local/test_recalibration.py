@@ -16,8 +16,8 @@ from mpd2.methods.mao import Mao
 from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.plus.method import Plus
 from mpd2.methods.registry import METHODS, decisions_of, refit
-from mpd2.study.local_cases import held_out, joined
-from mpd2.study.recalibration import (
+from mpd2.study.local.cases import held_out, joined
+from mpd2.study.local.recalibration import (
     AI,
     COHORT,
     COST,

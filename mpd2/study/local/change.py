@@ -14,7 +14,7 @@ from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError, invalid_entries
 from mpd2.core.manifest import Record
 from mpd2.evaluation.metrics import readings
-from mpd2.study.recalibration import COLUMNS, OLD, Verdict, verdict_of
+from mpd2.study.local.recalibration import COLUMNS, OLD, Verdict, verdict_of
 
 NOTE = "recalibration"  # the note of a run that holds it
 RULE = (

@@ -26,7 +26,7 @@ from mpd2.evaluation.tables import ALL
 from mpd2.methods.base import DecidesAnew
 from mpd2.methods.recalibrated import Recalibrated
 from mpd2.methods.registry import continuations_of, method_of, policy_of, refit
-from mpd2.study.local_cases import held_out, joined
+from mpd2.study.local.cases import held_out, joined
 from mpd2.study.operating import as_fitted
 
 NEW, OLD, AI = "new", "old", "ai"

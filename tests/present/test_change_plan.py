@@ -13,6 +13,7 @@ import pytest
 from toy import toy_problem
 
 from mpd2.core.cohort import Cohort
+from mpd2.core.errors import UserError
 from mpd2.core.runs import Run
 from mpd2.methods.plus.method import Plus
 from mpd2.present.documents.change_plan import to_html, to_markdown
@@ -26,7 +27,7 @@ from mpd2.present.words.change_plan import (
     in_words,
     needed_in_words,
 )
-from mpd2.study.local.change import NOTE, RULE, Change, Counts, change_of
+from mpd2.study.local.change import NOTE, RULE, Change, Counts, change_of, compared_rows
 from mpd2.study.local.recalibration import Verdict, recalibrate
 
 LEARNED: Cohort = toy_problem(300).cohort
@@ -54,7 +55,7 @@ def runs() -> tuple[Run, Run, Change]:
         rule=RULE,
         asked=datetime(2026, 3, 4, 5, 6, tzinfo=UTC),
         resamples=2000,
-        rows=tuple(made.rows.to_dict("records")),
+        rows=compared_rows(made.rows),
     )
     return old, replace(made.run, notes={**made.run.notes, "title": "Ours"}), change
 
@@ -69,6 +70,22 @@ def test_what_a_run_says_of_itself_is_read_back_as_it_was_written(runs: tuple[Ru
     change = runs[2]
     assert change_of({NOTE: change.model_dump(mode="json")}) == change
     assert change_of({}) is None
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        {"rows": []},
+        {"rows": [{"kind": "all"}]},
+        {"local": {}},
+        {"cases": ""},
+        {"asked": "yesterday"},
+    ],
+    ids=lambda damage: next(iter(damage)),
+)
+def test_what_was_damaged_is_refused_in_words(damage: dict, runs: tuple[Run, Run, Change]) -> None:
+    with pytest.raises(UserError, match="recalibration: not a change this version can read"):
+        change_of({NOTE: runs[2].model_dump(mode="json") | damage})
 
 
 @pytest.mark.parametrize("write", [to_html, to_markdown])

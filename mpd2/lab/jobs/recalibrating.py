@@ -20,7 +20,7 @@ from mpd2.lab.activation import digest_of, folder_of
 from mpd2.lab.jobs.folder import CASES, Job, Order, Workshop
 from mpd2.lab.workspaces.cells import table_cells, written_cells
 from mpd2.study.local.cases import LocalCases, held_out, joined, local_cases
-from mpd2.study.local.change import NOTE, Change, Counts
+from mpd2.study.local.change import NOTE, Change, Counts, compared_rows
 from mpd2.study.local.recalibration import Fit, Recalibration, recalibrate
 
 
@@ -51,7 +51,7 @@ def recalibrating(job: Job, order: Order, cohort: Cohort, place: Workshop, fit: 
         rule=asked.rule,
         asked=order.created,
         resamples=resamples_for(len(held_out(local.cohort))),
-        rows=tuple(made.rows.to_dict("records")),
+        rows=compared_rows(made.rows),
     )
     told = {"local cases": len(local.cohort) - change.local["test"].cases}
     run = replace(made.run, notes={**made.run.notes, "changes": told, NOTE: change.model_dump(mode="json")})

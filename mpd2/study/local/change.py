@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Any
+from itertools import product
+from typing import Any, Self
 
 import pandas as pd
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from mpd2.core.clusters import clusters_of
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError, invalid_entries
 from mpd2.core.manifest import Record
 from mpd2.evaluation.metrics import readings
-from mpd2.study.local.recalibration import COLUMNS, OLD, Verdict, verdict_of
+from mpd2.evaluation.tables import ALL
+from mpd2.study.local.recalibration import AI, COLUMNS, METRICS, OLD, Verdict, verdict_of
 
 NOTE = "recalibration"  # the note of a run that holds it
 RULE = (
@@ -44,6 +46,23 @@ class Counts(Record):
         )
 
 
+class Compared(Record):
+    """A row of `compare`."""
+
+    kind: str
+    part: str
+    metric: str
+    against: str
+    new: float
+    other: float
+    difference: float
+    low: float
+    high: float
+    error: float
+    n: int = Field(ge=1)
+    groups: int = Field(ge=1)
+
+
 class Change(Record):
     """All that a change plan is drawn up from."""
 
@@ -59,16 +78,30 @@ class Change(Record):
     rule: str = Field(min_length=1)
     asked: datetime  # when it was asked for, before anything was fitted
     resamples: int = Field(ge=1)
-    rows: tuple[dict[str, JsonValue], ...] = Field(min_length=1)  # of `compare`, a row each
+    rows: tuple[Compared, ...]
+
+    @model_validator(mode="after")
+    def _is_whole(self) -> Self:
+        if not {"train", "test"} <= set(self.local):
+            raise ValueError("local: expected cases to learn from and cases held out")
+        found = {(row.metric, row.against) for row in self.rows if row.kind == ALL}
+        if not found >= set(product(METRICS, (OLD, AI))):
+            raise ValueError("rows: expected every metric of all cases, against the old run and the recalibrated AI")
+        return self
 
     @property
     def frame(self) -> pd.DataFrame:
         """The comparison as `compare` made it."""
-        return pd.DataFrame(list(self.rows), columns=list(COLUMNS))
+        return pd.DataFrame([row.model_dump() for row in self.rows], columns=list(COLUMNS))
 
     def verdict(self, rival: str = OLD) -> Verdict:
         """What the comparison says of the new run against a rival."""
         return verdict_of(self.frame, rival)
+
+
+def compared_rows(rows: pd.DataFrame) -> tuple[Compared, ...]:
+    """The rows of `compare`, one by one."""
+    return tuple(Compared.model_validate(row) for row in rows.to_dict("records"))
 
 
 def change_of(notes: Mapping[str, Any]) -> Change | None:

@@ -1,4 +1,4 @@
-"""`clinic`: which run the clinic uses, and how it is made to suit the place."""
+"""`clinic`: which run the clinic uses, and a day with it in shadow mode."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from mpd2.cli.arguments import add_json, describe
+from mpd2.cli.clinic.arguments import VERBS, add_days
 
-SUMMARY = "propose a run for the clinic, activate it, say which one is active, or recalibrate one"
+SUMMARY = "propose and activate a run for the clinic, and watch beside it what the run would do"
 RUN = "an own run by its folder's name, or WORKSPACE/NAME for a run of a workspace's study"
 
 
@@ -17,11 +18,13 @@ def add(command: ArgumentParser) -> None:
         command,
         "One person proposes a run, another one activates it. Here the local user of this machine acts: without a\n"
         "login in the settings they may take both steps, with one they may take one of them, and somebody who is\n"
-        "signed in takes the other on Retrain, under Own runs.",
+        "signed in takes the other on Retrain, under Own runs. The other commands are those of shadow mode: cases are\n"
+        "taken in and decided, readers answer, outcomes follow, and nothing in care is changed; docs/clinic/shadow.md.",
         "clinic status",
         'clinic propose my-run --reason "as cheap, and misses fewer in the north"',
         "clinic activate my-run",
-        "clinic recalibrate --run my-run --cases ours.csv --name ours",
+        "clinic intake monday.csv",
+        "clinic report --json",
         "clinic recalibrate --name ours",
         "clinic change-plan 20260101-120000-000000-ours --out plan.html",
     )
@@ -32,20 +35,28 @@ def add(command: ArgumentParser) -> None:
     activate = verbs.add_parser("activate", help="make the run that is proposed the active one")
     activate.add_argument("run", help=RUN)
     verbs.add_parser("status", help="say what is proposed and what is active")
-    again = verbs.add_parser("recalibrate", help="fit a run anew on local cases, as a new run beside it")
-    again.add_argument("--run", help=f"{RUN} (default: the active one)")
-    again.add_argument(
-        "--cases", type=Path, metavar="FILE", help="CSV or Parquet, with outcomes (default: those of shadow mode)"
-    )
-    again.add_argument("--name", required=True, help="what the new run is called")
-    add_json(again)
+    add_days(verbs)
+    _add_recalibrate(verbs.add_parser("recalibrate", help="fit a run anew on local cases, as a new run beside it"))
     plan = verbs.add_parser("change-plan", help="write what changed with a recalibrated run, how and with what effect")
     plan.add_argument("run", help=RUN)
     plan.add_argument("--out", required=True, type=Path, metavar="FILE", help="ending in .html or .md")
 
 
+def _add_recalibrate(command: ArgumentParser) -> None:
+    command.add_argument("--run", help=f"{RUN} (default: the active one)")
+    command.add_argument(
+        "--cases", type=Path, metavar="FILE", help="CSV or Parquet, with outcomes (default: those of shadow mode)"
+    )
+    command.add_argument("--name", required=True, help="what the new run is called")
+    add_json(command)
+
+
 def run(args: Namespace) -> int:
-    """Propose, activate or tell."""
+    """Propose, activate, tell, or do a part of a day in the clinic."""
+    if args.verb in VERBS:
+        from mpd2.cli.clinic.days import run_day
+
+        return run_day(args)
     from mpd2.clinic.access.actor import LOCAL
     from mpd2.lab import activation
     from mpd2.lab.jobs.folder import Workshop

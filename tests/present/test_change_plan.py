@@ -120,6 +120,19 @@ def test_an_old_run_that_is_gone_leaves_its_side_empty(runs: tuple[Run, Run, Cha
     assert rows.loc["Digest of its files", "Before"] == change.digest
 
 
+def test_what_the_old_run_had_learned_of_the_place_stands_beside(runs: tuple[Run, Run, Change]) -> None:
+    old, new, change = runs
+    already = replace(
+        old, notes={**old.notes, NOTE: change.model_copy(update={"cases": "d" * 64}).model_dump(mode="json")}
+    )
+    rows: pd.DataFrame = change_plan(new, "1" * 16, change, LEARNED.manifest, already).changes.set_index("What")
+    assert rows.loc["Digest of the local cases' file"].tolist() == ["d" * 64, "c" * 64]
+    row = rows.loc["Local cases to learn from"]
+    assert row["Before"] == row["After"]
+    fresh: pd.DataFrame = change_plan(new, "1" * 16, change, LEARNED.manifest, old).changes.set_index("What")
+    assert fresh.loc["Local cases to learn from", "Before"] == "none"
+
+
 def test_a_table_that_had_other_rows_is_told(runs: tuple[Run, Run, Change]) -> None:
     old, new, change = runs
     other = change.model_copy(update={"table_before": "another"})
@@ -147,7 +160,7 @@ def test_a_sentence_says_which_way_and_whether_it_may_be_chance() -> None:
     assert "may be chance" not in in_words(BETTER, manifest)
     unclear = in_words(replace(BETTER, difference=0.01, low=-0.02, high=0.04), manifest)
     assert "more a case" in unclear.replace("\xa0", " ")
-    assert "which holds 0: this may be chance" in unclear
+    assert "which includes 0: this may be chance" in unclear
     same = in_words(Verdict(0.0, -0.01, 0.01, (0.0, -3.0, 3.0), 300, None), manifest)
     assert "as much a case as the old one" in same
     assert "as many" in same

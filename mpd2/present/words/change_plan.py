@@ -16,7 +16,7 @@ from mpd2.evaluation.intervals import LEVEL
 from mpd2.evaluation.tables import ALL
 from mpd2.methods.registry import method_of
 from mpd2.study.local.cases import CHOOSE, LEARN
-from mpd2.study.local.change import Change, Counts
+from mpd2.study.local.change import Change, Counts, change_of
 from mpd2.study.local.recalibration import AI, ALARMS, COHORT, COST, MISSED, NEW, OLD, POWER, READER, SENT, Verdict
 
 WHAT, PROTOCOL, IMPACT = "What changes", "By which protocol", "With which impact"
@@ -82,7 +82,7 @@ def in_words(verdict: Verdict, manifest: Manifest) -> str:
     return (
         f"On {numbered(verdict.n, 'held-out local case')} the new run costs {_less(verdict.difference, 'the old one')} "
         f"({LEVEL_WORDS} interval of the difference {interval(verdict.low, verdict.high, signed=True)}"
-        f"{'' if verdict.cheaper or verdict.dearer else ', which holds 0: this may be chance'}). Of 1,000 "
+        f"{'' if verdict.cheaper or verdict.dearer else ', which includes 0: this may be chance'}). Of 1,000 "
         f"{task.people}, {_fewer(missed)} {task.positives} are missed ({interval(low, high, 1, signed=True)})."
     )
 
@@ -114,15 +114,19 @@ def _enough(verdict: Verdict) -> tuple[str, ...]:
 
 def _changes(new: Run, digest: str, change: Change, old: Run | None, title: str) -> pd.DataFrame:
     """Data, settings and digests, before and after."""
-    learn, choose = (change.local.get(split) for split in ("train", "val"))
+    earlier = None if old is None else change_of(old.notes)
+    before, after = (
+        {part: None if each is None else each.local.get(part) for part in ("train", "val")}
+        for each in (earlier, change)
+    )
     table_before = SAME if change.table_before == change.table else f"with other rows: table {change.table_before}"
     rows = [
         ("Run", change.title, title),
         ("Digest of its files", change.digest, digest),
         ("Cases of the table", table_before, f"{_counted(change.learned)}; table {change.table}"),
-        ("Local cases to learn from", "none that it tells of", _counted(learn)),
-        ("Local cases to choose by", "none that it tells of", _counted(choose)),
-        ("Digest of the local cases' file", "–", change.cases),
+        ("Local cases to learn from", _counted(before["train"]), _counted(after["train"])),
+        ("Local cases to choose by", _counted(before["val"]), _counted(after["val"])),
+        ("Digest of the local cases' file", "–" if earlier is None else earlier.cases, change.cases),
         ("Method", _method(old), _method(new)),
         ("Models and their seeds", _seeds(old), _seeds(new)),
         ("Settings", _settings(old), _settings(new)),
@@ -137,8 +141,8 @@ def _protocol(new: Run, change: Change, manifest: Manifest) -> tuple[str, ...]:
     chosen = "the weights that are kept" if "best_epoch" in new.notes else "nothing, for this method"
     return (
         f"Local cases are dealt by a hash of their {group}: {percent(LEARN, 0)} to learn from, {percent(CHOOSE, 0)} to "
-        f"choose by, {percent(1 - LEARN - CHOOSE, 0)} held out. A {group} keeps its part however many come later; one "
-        "that is in the table already keeps the table's split.",
+        f"choose by, {percent(1 - LEARN - CHOOSE, 0)} held out. A {group} keeps its part however many come later"
+        f"{'; one that is in the table already keeps its split there' if manifest.groups else ''}.",
         "The new run is fitted with the settings of the old one to the train cases of the table and the local cases to "
         f"learn from. On val cases and the local cases to choose by is chosen: {chosen}. The held-out cases and the "
         "table's test cases are read by neither.",

@@ -15,9 +15,9 @@ import numpy as np
 import pandas as pd
 from sqlalchemy import Row
 
-from mpd2.clinic.shadow.answers import Answers, answers_of, as_times
-from mpd2.clinic.shadow.enquiry import Beliefs, Terms, standing, unpacked
 from mpd2.clinic.shadow.rows import Basis
+from mpd2.clinic.shadow.standing.answers import Answers, answers_of, as_times
+from mpd2.clinic.shadow.standing.enquiry import Beliefs, Terms, standing, unpacked
 from mpd2.clinic.shadow.store import ShadowStore
 from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import UNKNOWN, Cohort

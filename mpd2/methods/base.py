@@ -6,7 +6,7 @@ Whoever needs more than a policy asks whether a method can do it (`isinstance`),
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, Protocol, runtime_checkable
+from typing import Literal, Protocol, Self, runtime_checkable
 
 import pandas as pd
 
@@ -113,6 +113,14 @@ class ModelsReaders(Protocol):
 
     def answers(self, run: Run, cohort: Cohort) -> Floats:
         """P(each reader says positive | truth 0, 1) by all members together, [N, M, 2]."""
+
+
+@runtime_checkable
+class KeepsSettings(Protocol):
+    """A method with settings that a run of it keeps."""
+
+    def as_made(self, run: Run) -> Self:
+        """The method with the settings of a run's first member, to fit it again."""
 
 
 @runtime_checkable

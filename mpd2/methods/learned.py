@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, ClassVar
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
@@ -110,6 +110,11 @@ class Learned(ABC):
             fingerprint=cohort.fingerprint,
             history=history,
         )
+
+    def as_made(self, run: Run) -> Self:
+        """With networks as a run's are."""
+        kept = {name: value for name, value in run.settings[0].items() if name != "seed"}
+        return replace(self, net=Net(**kept | {"hidden": tuple(kept["hidden"])}))
 
     def policy(self, run: Run, cohort: Cohort) -> Policy:
         """Apply every network to every case."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.policy import Policy
 from mpd2.core.runs import Run
 from mpd2.core.state import StateLayout
-from mpd2.training.config import PAPER, Config
+from mpd2.training.config import PAPER, Config, parse_config
 
 
 @dataclass(frozen=True)
@@ -30,6 +30,10 @@ class Mpd2:
         from mpd2.training.population import fit_routers  # brings torch, which naming the method does not need
 
         return fit_routers(cohort, costs, [self.config.but(seed=seed) for seed in seeds])
+
+    def as_made(self, run: Run) -> Mpd2:
+        """With the configuration of a run's first router."""
+        return replace(self, config=parse_config(dict(run.settings[0])))
 
     def policy(self, run: Run, cohort: Cohort) -> Policy:
         """Apply every router to every case."""

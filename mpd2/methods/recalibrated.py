@@ -135,6 +135,10 @@ class Recalibrated(_Relabelled):
             notes=scaler_notes(scaler),
         )
 
+    def as_made(self, run: Run) -> Recalibrated:
+        """With as many bootstraps as a run has."""
+        return replace(self, draws=run.settings[0]["draws"])
+
     def positive(self, run: Run, cohort: Cohort) -> Floats:
         """P(positive | state) by every member, [E, N]."""
         return posterior_of(run, cohort)

@@ -14,7 +14,7 @@ from mpd2.core.errors import UserError
 from mpd2.core.policy import Continuations, Decisions, Policy, route
 from mpd2.core.runs import FILLS, Run
 from mpd2.core.state import StateLayout
-from mpd2.methods.base import ExpectsCosts, HasPosterior, Method, NeedsInputs, Relabels
+from mpd2.methods.base import ExpectsCosts, HasPosterior, KeepsSettings, Method, NeedsInputs, Relabels
 from mpd2.methods.hemmer import Hemmer
 from mpd2.methods.keswani import Keswani
 from mpd2.methods.mao import Mao
@@ -105,6 +105,13 @@ def method_of(run: Run, cohort: Cohort | None = None) -> Method:
     if cohort is not None:
         run.check_readers(cohort)
     return METHODS[run.method]
+
+
+def refit(run: Run, cohort: Cohort) -> Run:
+    """The method of a run with its settings, seeds and costs, fitted to other cases."""
+    method = method_of(run, cohort)
+    again = method.as_made(run) if isinstance(method, KeepsSettings) else method
+    return again.fit(cohort, run.costs, [int(member["seed"]) for member in run.settings])
 
 
 def _by_posterior(positive: Floats, errors: ErrorModel, cohort: Cohort, costs: Costs) -> Expectations:

@@ -124,6 +124,8 @@ OPTIONS = {
     "clinic propose": "run --reason",
     "clinic activate": "run",
     "clinic status": "",
+    "clinic recalibrate": "--run --cases --name --json=False",
+    "clinic change-plan": "run --out",
     "imaging measure": "folder --out --processes=1 --models --backend=torch --allow-pickle=False --json=False",
     "imaging reference": "folder --held-out=0.3 --seed=0 --models --backend=torch --allow-pickle=False --json=False",
     "imaging models": "--models --json=False",
@@ -148,6 +150,7 @@ OPTIONS = {
     "bench clinic-statistics": (
         "--replays=1000 --quick=False --run={DATA}/runs/mpd2-plus --table={TABLE} --workspace --json=False"
     ),
+    "bench local-cases": "--table={TABLE} --workspace --cohort= --sizes=() --draws=10 --methods=() --json=False",
 }
 """Every command, what can be given to it, and what is taken where nothing is given."""
 
@@ -175,7 +178,7 @@ def test_commands_and_options_are_those_people_know() -> None:
 
 
 def test_every_command_of_the_readme_can_be_given() -> None:
-    names = ("README.md", "docs/access.md", "docs/deploy.md")
+    names = ("README.md", "docs/access.md", "docs/deploy.md", "docs/clinic/recalibration.md")
     told = "".join((ROOT / name).read_text() for name in names)
     lines = re.findall(r"^(?:runuser .*)?python -m mpd2 ([^#\n]+)", told, flags=re.MULTILINE)
     named = {

@@ -35,7 +35,7 @@ from mpd2.clinic.shadow.rows import Key, Setting
 from mpd2.clinic.shadow.snapshot import snapshot
 from mpd2.core.runs import annotate, load_run
 from mpd2.core.workspace import Workspace
-from mpd2.lab import activation, photographs, received, uploads, watched_folder
+from mpd2.lab import activation, photographs, recalibration, received, uploads, watched_folder
 from mpd2.lab.jobs import own_runs, queue, search
 from mpd2.lab.jobs.folder import Building, Job, Order, Search, Status, Workshop
 from mpd2.lab.owners import own_workspace, owner_of_workspace
@@ -261,6 +261,12 @@ ACTS: dict[str, list[tuple[Action, bool, Call]]] = {
     ],
     "mpd2.lab.activation.activate": [
         (Action.ACTIVATE_RUN, False, lambda s, by: activation.activate("one", s.place, by=by))
+    ],
+    "mpd2.lab.recalibration.ask_from_shadow": [
+        (Action.TRAIN, False, lambda s, by: recalibration.ask_from_shadow(None, "new", by=by))
+    ],
+    "mpd2.lab.recalibration.ask": [
+        (Action.TRAIN, False, lambda s, by: recalibration.ask("one", s.cells, "local.csv", "new", s.place, by=by))
     ],
     "mpd2.lab.watched_folder.take_in_folder": [
         (

@@ -121,5 +121,5 @@ def test_a_large_table_may_take_longer_than_an_hour(workspace):
 def test_an_order_without_what_its_kind_needs_is_refused(workspace):
     order = orders.building(workspace, SMALL).model_dump()
     for change in ({"kind": "train"}, {"building": None}, {"kind": "train", "building": None}):
-        with pytest.raises(ValidationError, match="a workspace for a build, and at least one configuration"):
+        with pytest.raises(ValidationError, match=r"a workspace for a build, .* and at least one configuration"):
             Order.model_validate(order | change)

@@ -9,6 +9,7 @@ from typing import Any
 
 from mpd2.cli.arguments import TABLE, add_json, add_setting, add_table, count, describe, names
 from mpd2.cli.output import aligned, print_json
+from mpd2.core.errors import UserError
 from mpd2.core.files import FIRST_WORKSPACE
 
 SUMMARY = "measure how fast it is"
@@ -21,7 +22,9 @@ Timings = dict[str, Any]
 
 def add(command: ArgumentParser) -> None:
     """The arguments of `bench`: a subject, and those of the subject."""
-    subjects = ("train", "route", "ui", "lab", "imaging", "learning-curve", "record", "clinic-statistics")
+    subjects = (
+        "train", "route", "ui", "lab", "imaging", "learning-curve", "record", "clinic-statistics", "local-cases",
+    )  # fmt: skip
     describe(command, "Measure speed and memory.", *(f"bench {subject} --json" for subject in subjects))
     parsers = command.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
     for subject, summary, add_arguments in (
@@ -33,6 +36,7 @@ def add(command: ArgumentParser) -> None:
         ("learning-curve", "methods beside the least possible cost, the more cases they learn from", _add_curve),
         ("record", "time the record: appends and searches, empty and with a million entries", _add_record),
         ("clinic-statistics", "how often intervals are right and alarms false, how soon changes show", _add_statistics),
+        ("local-cases", "what local outcomes buy where a cohort is new, old run against new", _add_local),
     ):
         add_arguments(parsers.add_parser(subject, help=summary, formatter_class=RawDescriptionHelpFormatter))
 
@@ -155,6 +159,22 @@ def _add_statistics(command: ArgumentParser) -> None:
     folder = TABLE.parent / "runs" / "mpd2-plus"
     command.add_argument("--run", type=Path, default=folder, help="folder of a run (default: mpd2-plus)")
     add_table(command)
+    add_json(command)
+
+
+def _add_local(command: ArgumentParser) -> None:
+    describe(
+        command,
+        "Cost on held-out cases of a cohort that is new: a run that learned from the other cohorts alone, the same\n"
+        "recalibrated on more and more local outcomes, and the AI recalibrated on as many; over several draws.",
+        "bench local-cases --json",
+        "bench local-cases --methods mpd2-plus,mpd2-studio --draws 3",
+    )
+    add_table(command)
+    command.add_argument("--cohort", default="", help="that is new (default: the one with most cases to learn from)")
+    command.add_argument("--sizes", type=names, default=(), help="local outcomes (default: 0,50,100,200,400)")
+    command.add_argument("--draws", type=count, default=10, help="each deals all cases anew (default: 10)")
+    command.add_argument("--methods", type=names, default=(), help="their keys (default: mpd2-plus)")
     add_json(command)
 
 
@@ -347,6 +367,23 @@ def _describe_statistics(timings: Timings) -> str:
     return describe_clinic_statistics(timings)
 
 
+def _measure_local(args: Namespace) -> Timings:
+    from mpd2.cli.bench.local_cases import LOCAL, METHOD, bench_local_cases
+    from mpd2.cli.inputs import cohort_of
+
+    wrong = [size for size in args.sizes if not size.isdecimal()]
+    if wrong:
+        raise UserError(f"sizes: found {', '.join(wrong)}, expected whole numbers of at least 0")
+    sizes = [int(size) for size in args.sizes] or LOCAL
+    return bench_local_cases(cohort_of(args.table), args.cohort, sizes, args.draws, args.methods or (METHOD,))
+
+
+def _describe_local(timings: Timings) -> str:
+    from mpd2.cli.bench.local_cases import describe_local_cases
+
+    return describe_local_cases(timings)
+
+
 SUBJECTS: dict[str, tuple[Callable[[Namespace], Timings], Callable[[Timings], str]]] = {
     "train": (_measure_training, describe_training),
     "route": (_measure_routing, describe_route),
@@ -356,5 +393,6 @@ SUBJECTS: dict[str, tuple[Callable[[Namespace], Timings], Callable[[Timings], st
     "learning-curve": (_measure_curve, _describe_curve),
     "record": (_measure_record, _describe_record),
     "clinic-statistics": (_measure_statistics, _describe_statistics),
+    "local-cases": (_measure_local, _describe_local),
 }
 """How each subject is measured, and its timings as text."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
+from pathlib import Path
 
-from mpd2.cli.arguments import describe
+from mpd2.cli.arguments import add_json, describe
 from mpd2.cli.clinic.arguments import VERBS, add_days
 
 SUMMARY = "propose and activate a run for the clinic, and watch beside it what the run would do"
@@ -24,6 +25,8 @@ def add(command: ArgumentParser) -> None:
         "clinic activate my-run",
         "clinic intake monday.csv",
         "clinic report --json",
+        "clinic recalibrate --name ours",
+        "clinic change-plan 20260101-120000-000000-ours --out plan.html",
     )
     verbs = command.add_subparsers(dest="verb", metavar="VERB", required=True)
     propose = verbs.add_parser("propose", help="propose a run")
@@ -33,6 +36,19 @@ def add(command: ArgumentParser) -> None:
     activate.add_argument("run", help=RUN)
     verbs.add_parser("status", help="say what is proposed and what is active")
     add_days(verbs)
+    _add_recalibrate(verbs.add_parser("recalibrate", help="fit a run anew on local cases, as a new run beside it"))
+    plan = verbs.add_parser("change-plan", help="write what changed with a recalibrated run, how and with what effect")
+    plan.add_argument("run", help=RUN)
+    plan.add_argument("--out", required=True, type=Path, metavar="FILE", help="ending in .html or .md")
+
+
+def _add_recalibrate(command: ArgumentParser) -> None:
+    command.add_argument("--run", help=f"{RUN} (default: the active one)")
+    command.add_argument(
+        "--cases", type=Path, metavar="FILE", help="CSV or Parquet, with outcomes (default: those of shadow mode)"
+    )
+    command.add_argument("--name", required=True, help="what the new run is called")
+    add_json(command)
 
 
 def run(args: Namespace) -> int:
@@ -46,6 +62,10 @@ def run(args: Namespace) -> int:
     from mpd2.lab.jobs.folder import Workshop
 
     place = Workshop.here()
+    if args.verb in ("recalibrate", "change-plan"):
+        from mpd2.cli.clinic import recalibrating
+
+        return recalibrating.VERBS[args.verb](args, place)
     if args.verb == "propose":
         made = activation.propose(args.run, args.reason, place, by=LOCAL)
         print(f"{made.run}: proposed; digest {made.digest}")

@@ -240,9 +240,7 @@ def day_setting(setting: Setting, manifest: Manifest) -> DaySetting:
     return day
 
 
-def _point(
-    run: Run, setting: Setting, day: DaySetting, val: Cohort, errors: ErrorModel | None
-) -> OperatingPoint:
+def _point(run: Run, setting: Setting, day: DaySetting, val: Cohort, errors: ErrorModel | None) -> OperatingPoint:
     """The costs by which cases are decided, in the run's unit."""
     costs = in_unit_of(run.costs, day.costs) if day.for_costs else run.costs
     if setting.weight is not None:

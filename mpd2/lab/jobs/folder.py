@@ -32,15 +32,16 @@ from mpd2.training.config import Config
 PLACE = "MPD2_WORKSHOP"
 """Names a folder for jobs, own runs and own workspaces in place of the usual ones."""
 
-ORDER, STATUS, HISTORY, CHECKPOINT, LOG, LOCK = (
-    "job.json", "status.json", "history.jsonl", "checkpoint.safetensors", "log.txt", "lock",
+ORDER, STATUS, HISTORY, CHECKPOINT, LOG, LOCK, CASES = (
+    "job.json", "status.json", "history.jsonl", "checkpoint.safetensors", "log.txt", "lock", "cases.parquet",
 )  # fmt: skip
 LONGEST = 80  # characters of a title
 TAIL = 8  # lines of a log that tell why a worker died
 MOST = 10**9  # of anything that is counted
 
+NEEDED = "expected a workspace for a build, a run for a recalibration, and at least one configuration for anything else"
 State = Literal["queued", "running", "done", "failed", "cancelled"]
-Kind = Literal["train", "grid", "tune", "build"]
+Kind = Literal["train", "grid", "tune", "build", "recalibrate"]
 ENDED = ("done", "failed", "cancelled")
 Entry = TypeVar("Entry", bound=Record)
 
@@ -89,6 +90,15 @@ class Building(Record):
     size: BuildSize = BuildSize()
 
 
+class Recalibrating(Record):
+    """The run that is fitted anew, and on which local cases; these lie beside the order as CASES until it is over."""
+
+    run: str = Field(min_length=1)  # NAME of an own run, or WORKSPACE/NAME
+    digest: str = Field(min_length=1)  # of its files
+    cases: str = Field(pattern="^[0-9a-f]{64}$")  # SHA-256 of CASES
+    rule: str = Field(min_length=1)  # of acceptance, stated before anything is fitted
+
+
 class Order(Record):
     """What was asked for; never changed afterwards."""
 
@@ -98,6 +108,7 @@ class Order(Record):
     conditions: tuple[str, ...] = ()  # of a grid: which cell each router belongs to
     search: Search | None = None  # of a tuning, whose only configuration holds all that is not searched
     building: Building | None = None  # of a build
+    recalibrating: Recalibrating | None = None  # of a recalibration, which has configurations if routers are trained
     cost_false_negative: float = Field(ge=0)
     cost_false_positive: float = Field(ge=0)
     device: str = "auto"
@@ -113,8 +124,11 @@ class Order(Record):
     def _has_a_condition_for_each(self) -> Self:
         if self.conditions and len(self.conditions) != len(self.configs):
             raise ValueError(f"conditions: found {len(self.conditions)}, expected one for each configuration, or none")
-        if (self.kind == "build") != (self.building is not None) or (self.building is None and not self.configs):
-            raise ValueError("expected a workspace for a build, and at least one configuration for anything else")
+        for kind, what in (("build", self.building), ("recalibrate", self.recalibrating)):
+            if (self.kind == kind) != (what is not None):
+                raise ValueError(NEEDED)
+        if not (self.building or self.recalibrating or self.configs):
+            raise ValueError(NEEDED)
         return self
 
     @property
@@ -122,7 +136,7 @@ class Order(Record):
         """How many steps it has: passes of the longest training, or trials; of a build its status knows, once begun."""
         if self.search is not None:
             return self.search.trials
-        return max((config.training.epochs for config in self.configs), default=0)
+        return max((config.training.epochs for config in self.configs), default=1 if self.recalibrating else 0)
 
 
 class Status(Record):

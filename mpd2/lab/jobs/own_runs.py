@@ -29,6 +29,7 @@ from mpd2.methods.mpd2_router import Mpd2
 from mpd2.methods.registry import METHODS
 from mpd2.training.config import parse_config
 
+OWN = "own-"  # begins the name of a run that people made wherever those of a study are named too
 MOST_RUNS = 100
 NAMELESS = "a run"  # whose name holds nothing that could be shown
 

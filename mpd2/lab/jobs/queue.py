@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from platform import node
@@ -19,7 +19,7 @@ from mpd2.clinic.access.authorise import authorise
 from mpd2.core.errors import UserError
 from mpd2.core.files import remove_drafts
 from mpd2.lab.jobs import worker_pool
-from mpd2.lab.jobs.folder import CHECKPOINT, ENDED, Job, Kind, Order, Status, Workshop, all_jobs
+from mpd2.lab.jobs.folder import CASES, CHECKPOINT, ENDED, Job, Kind, Order, Status, Workshop, all_jobs
 from mpd2.lab.owners import owner_of_workspace
 
 RUNNING = 1  # jobs at once
@@ -31,19 +31,27 @@ LEAVING = 30.0  # seconds a worker that has said how its job ended may take to b
 
 ACTIONS: dict[Kind, Action] = {
     "train": Action.TRAIN, "grid": Action.TRAIN, "tune": Action.TUNE, "build": Action.BUILD_WORKSPACE,
+    "recalibrate": Action.TRAIN,
 }  # fmt: skip
 
 
-def submit(order: Order, place: Workshop, *, by: Actor) -> Job:
-    """Put a job at the end of the queue, and start it if nothing is before it; it belongs to whoever asks for it."""
+def submit(order: Order, place: Workshop, files: Mapping[str, bytes] | None = None, *, by: Actor) -> Job:
+    """Put a job at the end of the queue, and start it if nothing is before it; it belongs to whoever asks for it.
+
+    `files` are what it needs besides the table, by name; they lie in its folder.
+    """
     whose = owner_of_workspace(order.table.parent) if order.building else None
-    authorise(by, ACTIONS[order.kind], whose, kind=order.kind, table=order.fingerprint, routers=len(order.configs))
+    again = order.recalibrating
+    about = {} if again is None else {"run": again.run, "digest": again.digest, "cases": again.cases}
+    authorise(
+        by, ACTIONS[order.kind], whose, kind=order.kind, table=order.fingerprint, routers=len(order.configs), **about
+    )
     order = order.model_copy(update={"owner": by.id})
     with _alone(place):
         waiting = sum(job.status.state == "queued" for job in all_jobs(place))
         if waiting >= WAITING:
             raise UserError(f"found {waiting} jobs waiting, expected at most {WAITING}; wait, or cancel one")
-        job = _new_job(order, place)
+        job = _new_job(order, place, files or {})
         _maintain(place)
     return job
 
@@ -127,6 +135,7 @@ def _requeue(job: Job, place: Workshop) -> None:
         if status.attempts < ATTEMPTS:
             job.write(status.model_copy(update={"state": "queued", "process": None, "seconds_left": None}))
             return
+        _clear(job, place)
         reason = ": ".join(filter(None, [f"{ending}, {status.attempts} times", job.said_last()]))
         job.write(status.model_copy(update={"state": "failed", "reason": reason, "process": None}))
 
@@ -162,10 +171,11 @@ def _clear(job: Job, place: Workshop, checkpoint: bool = True) -> None:
     for path in job.folder.iterdir():
         remove_drafts(path)
     if checkpoint:
-        (job.folder / CHECKPOINT).unlink(missing_ok=True)
+        for name in (CHECKPOINT, CASES):
+            (job.folder / name).unlink(missing_ok=True)
 
 
-def _new_job(order: Order, place: Workshop) -> Job:
+def _new_job(order: Order, place: Workshop, files: Mapping[str, bytes]) -> Job:
     order = order.model_copy(update={"created": datetime.now(UTC)})  # its place in the queue, however old the wish is
     words = re.sub(r"[^a-z0-9]+", "-", order.title.lower()).strip("-")[:40]
     folder = place.jobs / f"{order.created:%Y%m%d-%H%M%S-%f}-{words}".strip("-")
@@ -173,6 +183,8 @@ def _new_job(order: Order, place: Workshop) -> Job:
         folder.mkdir(parents=True)
         job = Job(folder)
         job.write(order)
+        for name, data in files.items():
+            (folder / name).write_bytes(data)
         job.write(Status(training=len(order.configs)))
     except (OSError, UserError) as error:
         shutil.rmtree(folder, ignore_errors=True)

@@ -24,10 +24,12 @@ from mpd2.core.runs import Run
 from mpd2.core.table_file import load_cohort
 from mpd2.evaluation.reports import publish_run
 from mpd2.lab.jobs.building import building
-from mpd2.lab.jobs.folder import CHECKPOINT, HISTORY, LOG, Job, Order, Status, Workshop
+from mpd2.lab.jobs.folder import CASES, CHECKPOINT, HISTORY, LOG, Job, Order, Status, Workshop
 from mpd2.lab.jobs.history import appending
+from mpd2.lab.jobs.recalibrating import recalibrating
 from mpd2.lab.jobs.search import search
 from mpd2.lab.jobs.worker_pool import SEPARATOR
+from mpd2.methods.registry import refit
 from mpd2.training.checkpoints import checkpointing, load_or_none
 from mpd2.training.config import PRESETS
 from mpd2.training.crew import TrainingState
@@ -80,22 +82,38 @@ def _done(job: Job, order: Order, place: Workshop) -> tuple[str, ...]:
     """Do what was asked for; what else there is to say of it."""
     if order.building:
         return building(job, order, _cohort(order.table))
+    if order.recalibrating:
+        return _recalibrate(job, order, place)
     return search(job, order, place, _cohort(order.table)) if order.search else _make_run(job, order, place)
 
 
 def _make_run(job: Job, order: Order, place: Workshop) -> tuple[str, ...]:
     """Train and keep what was asked for; why some routers had to be stopped."""
-    run = _train(job, order)
+    cohort = _cohort(order.table)
+    if cohort.fingerprint != order.fingerprint:
+        raise UserError(f"{order.table}: has changed since the job was asked for; ask again")
+    run = _train(job, order, cohort)
     _publish(job, order, run, place)
     return tuple(run.notes["problems"])
 
 
-def _train(job: Job, order: Order) -> Run:
+def _recalibrate(job: Job, order: Order, place: Workshop) -> tuple[str, ...]:
+    """Fit a run anew and keep it as it is with the table, whose cases its predictions are for."""
     cohort = _cohort(order.table)
-    if cohort.fingerprint != order.fingerprint:
-        raise UserError(f"{order.table}: has changed since the job was asked for; ask again")
+    made = recalibrating(job, order, cohort, place, partial(_refit, job, order))
+    about = order.model_dump(mode="json", include={"title", "changed_from", "owner"})
+    publish_run(replace(made.run, notes={**made.run.notes, **about}), made.cases, place.runs / job.name, cohort)
+    return tuple(made.run.notes.get("problems", ()))
+
+
+def _refit(job: Job, order: Order, run: Run, cases: Cohort) -> Run:
+    """Routers are trained as any, so that a job that was stopped goes on; all else is quick enough to begin anew."""
+    return _train(job, order, cases, run.costs) if order.configs else refit(run, cases)
+
+
+def _train(job: Job, order: Order, cohort: Cohort, as_before: Costs | None = None) -> Run:
     fees = cohort.manifest.default_costs().fees
-    costs = Costs(order.cost_false_negative, order.cost_false_positive, fees)
+    costs = as_before or Costs(order.cost_false_negative, order.cost_false_positive, fees)
     state = load_or_none(job.folder / CHECKPOINT, order.configs, cohort, order.device, partial(print, file=sys.stderr))
     return fit_routers(
         cohort,
@@ -140,6 +158,7 @@ def _telling(job: Job, resumed: TrainingState | None) -> Callback:
 def _finish(job: Job, status: Status) -> None:
     (job.folder / CHECKPOINT).unlink(missing_ok=True)
     job.write(status.model_copy(update={"seconds_left": None, "process": None}))
+    (job.folder / CASES).unlink(missing_ok=True)  # last: without them a job that was killed here could not go on
 
 
 @lru_cache(maxsize=1)

@@ -108,6 +108,10 @@ class Plus:
             notes=scaler_notes(scaler),
         )
 
+    def as_made(self, run: Run) -> Plus:
+        """With the parts that a run was made with."""
+        return _options(run)
+
     def policy(self, run: Run, cohort: Cohort) -> Policy:
         """How much first asking each reader is expected to save, as a soft choice between them and deciding now."""
         limit = _options(run).limit

@@ -122,6 +122,8 @@ def _progress(order: Order, status: Status) -> str:
     left = "" if status.seconds_left is None else f", about {in_minutes(status.seconds_left)} left"
     if order.search is not None:
         return f"{status.epoch} of {order.steps} trials{left}{f', {status.note}' if status.note else ''}"
+    if not order.configs:
+        return "fitting"
     if not status.epoch:
         return "getting ready"
     return f"epoch {status.epoch} of {order.steps}{left}, {status.training} of {models(len(order.configs))} training"
@@ -167,7 +169,7 @@ def _curves(job: Job, about: Scenario) -> None:
         st.caption(f"There are no curves: {verbatim(str(error))}")
         return
     if history is None:
-        st.caption("The curves begin with the first epoch.")
+        st.caption("The curves begin with the first epoch." if order.configs else texts.NO_CURVES)
         return
     if order.kind == "grid":
         _grid_so_far(history, order)

@@ -27,7 +27,7 @@ from mpd2.present.charts import readers as reader_charts
 from mpd2.present.charts import runs as charts
 from mpd2.present.words.side_by_side import BEST, TIED, side_by_side
 from mpd2.studio.parts import method_table, widgets
-from mpd2.studio.retrain import clinic, texts
+from mpd2.studio.retrain import change, clinic, texts
 from mpd2.studio.shell import frame, identity, store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.study.definition import PAPER_RUN
@@ -105,6 +105,7 @@ def actions(name: str, about: Scenario) -> None:
                            "application/zip", key=f"export:{name}", on_click="ignore", icon=":material/archive:",
                            **identity.permitted(Action.EXPORT_RUN, otherwise=texts.EXPORT))  # fmt: skip
         clinic.draw(folder, place)
+        change.draw(folder, place)
         with st.popover("Delete", icon=":material/delete:"):
             st.caption("Weights, predictions and history are removed for everybody.")
             st.button("Delete it", key=f"delete:{name}", on_click=delete, args=(name,), type="primary",

@@ -32,6 +32,7 @@ JUDGED_TEST = (
     "Measured on the **test** cases. If you change settings because of these numbers, they no longer tell how the "
     "models do on new patients."
 )
+NO_CURVES = "This method is fitted in one go: there are no epochs to draw."
 AGAINST = (
     "Differences are on the same resampled cases. An interval without 0 means a difference beyond chance. For reader "
     "load and its spread the cases are not paired, so these intervals are wider than necessary."
@@ -65,3 +66,4 @@ UNDER_YOUR_DATA = "A workspace is being built: Your data, under “Open or keep 
 UNDER_TUNE = "This job searches for better settings; its results are under Tune."
 EXPORT = "The run's folder, for `python -m mpd2 evaluate` and `route`"
 CLINIC = "One person proposes a run for the clinic, another one activates it. No page decides by it yet."
+CHANGE = "What changed against the run it was made from, by which protocol, and what it does on held-out local cases"

@@ -31,7 +31,7 @@ from mpd2.study.claims import AI
 from mpd2.study.definition import CONTENDERS
 from mpd2.study.operating import PolicyFor, as_fitted, choose_point, continuations_at, expectations_at, policy_at
 
-OWN = "own-"  # begins the name of a run that people made
+OWN = people.OWN
 
 
 def cohort(workspace: str) -> Cohort:

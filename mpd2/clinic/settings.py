@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
+from typing import Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from mpd2.clinic.access.actions import Role
 from mpd2.core.errors import UserError, invalid_entries
@@ -36,11 +37,35 @@ class RecordOptions(Record):
     retention_days: int | None = Field(None, ge=1)  # None: kept for ever
 
 
+class Token(Record):
+    """A program that may use the HTTP interface. Of what it shows when it comes only the hash is written here."""
+
+    name: str = Field(pattern=r"^\w[\w .-]{0,79}$")  # as the record and the readers' entries call it
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
+    role: Role
+
+
+class ClinicOptions(Record):
+    """What shadow mode is told."""
+
+    tokens: tuple[Token, ...] = ()  # none: the HTTP interface is off
+
+    @model_validator(mode="after")
+    def _tokens_differ(self) -> Self:
+        for what in ("name", "sha256"):
+            used = [getattr(token, what) for token in self.tokens]
+            twice = sorted({each for each in used if used.count(each) > 1})
+            if twice:
+                raise ValueError(f"tokens: {what} given twice: {', '.join(twice)}")
+        return self
+
+
 class Settings(Record):
     """Everything an installation is told."""
 
     login: Login | None = None
     record: RecordOptions | None = None
+    clinic: ClinicOptions | None = None
 
 
 def load_settings() -> Settings:

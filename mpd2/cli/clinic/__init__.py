@@ -1,12 +1,13 @@
-"""`clinic`: which run the clinic uses."""
+"""`clinic`: which run the clinic uses, and who may send it cases."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
 from mpd2.cli.arguments import describe
+from mpd2.cli.clinic import tokens
 
-SUMMARY = "propose a run for the clinic, activate it, or say which one is active"
+SUMMARY = "propose a run for the clinic, activate it, say which one is active, or let a program send cases"
 RUN = "an own run by its folder's name, or WORKSPACE/NAME for a run of a workspace's study"
 
 
@@ -20,6 +21,7 @@ def add(command: ArgumentParser) -> None:
         "clinic status",
         'clinic propose my-run --reason "as cheap, and misses fewer in the north"',
         "clinic activate my-run",
+        "clinic token intake --role clinician",
     )
     verbs = command.add_subparsers(dest="verb", metavar="VERB", required=True)
     propose = verbs.add_parser("propose", help="propose a run")
@@ -28,10 +30,13 @@ def add(command: ArgumentParser) -> None:
     activate = verbs.add_parser("activate", help="make the run that is proposed the active one")
     activate.add_argument("run", help=RUN)
     verbs.add_parser("status", help="say what is proposed and what is active")
+    tokens.add(verbs.add_parser("token", help="make a token for a program that uses the HTTP interface"))
 
 
 def run(args: Namespace) -> int:
     """Propose, activate or tell."""
+    if args.verb == "token":
+        return tokens.run(args)
     from mpd2.clinic.access.actor import LOCAL
     from mpd2.lab import activation
     from mpd2.lab.jobs.folder import Workshop

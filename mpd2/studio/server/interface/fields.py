@@ -1,0 +1,106 @@
+"""What a row may say: each entry with its kind, as the manifest has it. Checks and document are made of this."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from mpd2.core.manifest import Input, Manifest
+from mpd2.core.table_file import availability_columns
+
+Kind = Literal["words", "number", "bit", "time"]
+EXPECTED: dict[Kind, str] = {
+    "words": "words between quotation marks",
+    "number": "a number",
+    "bit": "0 or 1",
+    "time": "a time such as 2026-11-18T08:30:00Z between quotation marks",
+}
+LONGEST = 100  # characters of an id
+
+
+@dataclass(frozen=True)
+class Field:
+    """One entry of a row."""
+
+    name: str
+    kind: Kind
+    about: str
+    required: bool = True  # and neither missing nor null
+    limits: dict[str, Any] = field(default_factory=dict)  # further keywords of its JSON schema
+
+    def schema(self) -> dict[str, Any]:
+        """Its JSON schema."""
+        kinds = {"words": "string", "number": "number", "bit": "integer", "time": "string"}
+        kind = kinds[self.kind] if self.required else [kinds[self.kind], "null"]
+        own: dict[str, Any] = {"enum": [0, 1]} if self.kind == "bit" else {}
+        own = {"format": "date-time"} if self.kind == "time" else own
+        made = {"type": kind, "description": self.about, **own, **self.limits}
+        if not self.required and "enum" in made:
+            made["enum"] = [*made["enum"], None]
+        return made
+
+
+def case_fields(manifest: Manifest, time: str) -> tuple[Field, ...]:
+    """What a case says of itself when it comes in."""
+    row, task = manifest.row, manifest.task
+    found = [
+        Field(row.case, "words", f"id of the {task.case}, the same in readings and outcomes", limits=_id()),
+        Field(time, "time", f"when the {task.case} came in, with its offset from UTC"),
+    ]
+    if row.cohort:
+        keys = {"examples": [entry.key for entry in manifest.cohorts]}
+        found.append(Field(row.cohort, "words", "where it comes from", required=False, limits=keys))
+    if manifest.groups:
+        about = f"id of the {manifest.groups.word} it belongs to"
+        found.append(Field(manifest.groups.column, "words", about, required=False, limits=_id()))
+    found += _scores(manifest)
+    found += [_input(each) for each in manifest.inputs]
+    found += [Field(name, "number", "drawn, never routed on", False, _range(0, 1)) for name in manifest.drawn]
+    found += [
+        Field(flag, "bit", f"whether {reader.name} can be asked; without it, whether they are on the roster", False)
+        for flag, reader in zip(availability_columns(manifest), manifest.readers, strict=True)
+    ]
+    return tuple(found)
+
+
+def names_of(fields: Sequence[Field]) -> frozenset[str]:
+    """The names of some entries."""
+    return frozenset(each.name for each in fields)
+
+
+def _scores(manifest: Manifest) -> list[Field]:
+    """The AI's answer."""
+    ai, task = manifest.ai, manifest.task
+    if ai.probability is not None:
+        return [Field(ai.probability, "number", f"AI's probability of {task.positive}", limits=_range(0, 1))]
+    if ai.logits:
+        pairs = zip(ai.logits, (task.negative, task.positive), strict=True)
+        return [Field(name, "number", f"AI's score, {answer}") for name, answer in pairs]
+    return [Field(name, "number", f"AI's log-odds of {task.positive}") for name in ai.columns]
+
+
+def _input(given: Input) -> Field:
+    title = given.title or given.column
+    about = [title if not given.unit else f"{title}, in {given.unit}", given.means]
+    if given.codes:
+        return Field(given.column, "words", _told(about), not given.missing, {"enum": list(given.codes)})
+    limits = _range(given.low, given.high) if given.strict else {}
+    if not given.strict and (given.low, given.high) != (None, None):
+        least, most = ("any" if end is None else f"{end:g}" for end in (given.low, given.high))
+        about.append(f"usual range {least} to {most}")
+    if given.missing:
+        about.append("null where it was not measured")
+    return Field(given.column, "number", _told(about), not given.missing, limits)
+
+
+def _told(parts: Sequence[str]) -> str:
+    return "; ".join(filter(None, parts))
+
+
+def _range(low: float | None, high: float | None) -> dict[str, Any]:
+    return {name: end for name, end in (("minimum", low), ("maximum", high)) if end is not None}
+
+
+def _id() -> dict[str, Any]:
+    return {"minLength": 1, "maxLength": LONGEST}

@@ -1,0 +1,89 @@
+"""The addresses of the interface, and what each does with a request."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from http import HTTPStatus
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import BaseRoute, Mount, Route
+
+from mpd2.clinic.access.authorise import NotAllowed
+from mpd2.core.errors import UserError
+from mpd2.studio.server.interface import desk
+from mpd2.studio.server.interface.answers import Refused, answer, refusal
+from mpd2.studio.server.interface.asking import asking
+from mpd2.studio.server.interface.bodies import read_rows
+from mpd2.studio.server.interface.line import Line
+
+PREFIX = "/api/v1"
+"""Below which all addresses are: the pages have theirs, such as /clinic, directly below the root."""
+WRITERS = Line("writer", threads=1, most=64)
+READERS = Line("reader", threads=2, most=64)
+
+
+def routes() -> list[BaseRoute]:
+    """What the server has beside its pages."""
+    return [Mount(PREFIX, app=interface())]
+
+
+def interface() -> Starlette:
+    """The interface by itself: whatever is not an address of it, and every error, is answered in its own way."""
+    handlers = {Refused: _refused, NotAllowed: _not_allowed, UserError: _cannot, HTTPException: _elsewhere}
+    return Starlette(
+        routes=[
+            Route("/cases", _taking("cases", desk.take_cases), methods=["POST"]),
+            Route("/readings", _taking("readings", desk.take_readings), methods=["POST"]),
+            Route("/outcomes", _taking("outcomes", desk.take_outcomes), methods=["POST"]),
+            Route("/worklist", _worklist, methods=["GET"]),
+            Route("/openapi.json", _document, methods=["GET"]),
+        ],
+        exception_handlers={**handlers, Exception: _failed},
+    )
+
+
+def _taking(name: str, take: desk.Take) -> Callable[[Request], Awaitable[Response]]:
+    """What takes rows in."""
+
+    async def taking(request: Request) -> Response:
+        by = asking(request)
+        rows = await read_rows(request, name)
+        reply = await WRITERS.do(take, rows, by=by)
+        return answer(reply.content(), reply.status)
+
+    return taking
+
+
+async def _worklist(request: Request) -> Response:
+    by = asking(request)
+    return answer(await READERS.do(desk.worklist, dict(request.query_params), by=by))
+
+
+async def _document(request: Request) -> Response:
+    asking(request)
+    return answer(await READERS.do(desk.document, PREFIX))
+
+
+def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, Refused)
+    return refusal(error.status, error.reason, error.headers)
+
+
+def _not_allowed(_: Request, error: Exception) -> Response:
+    return refusal(HTTPStatus.FORBIDDEN, str(error))
+
+
+def _cannot(_: Request, error: Exception) -> Response:
+    return refusal(HTTPStatus.SERVICE_UNAVAILABLE, str(error))
+
+
+def _elsewhere(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return refusal(HTTPStatus(error.status_code), error.detail, error.headers)
+
+
+def _failed(_: Request, error: Exception) -> Response:
+    return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "an error of the program; send the same again, nothing is kept twice")

@@ -17,6 +17,7 @@ EXPECTED: dict[Kind, str] = {
     "time": "a time such as 2026-11-18T08:30:00Z between quotation marks",
 }
 LONGEST = 100  # characters of an id
+TIME = "time"
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,12 @@ class Field:
         return made
 
 
-def case_fields(manifest: Manifest, time: str) -> tuple[Field, ...]:
+def case_fields(manifest: Manifest) -> tuple[Field, ...]:
     """What a case says of itself when it comes in."""
     row, task = manifest.row, manifest.task
     found = [
         Field(row.case, "words", f"id of the {task.case}, the same in readings and outcomes", limits=_id()),
-        Field(time, "time", f"when the {task.case} came in, with its offset from UTC"),
+        Field(TIME, "time", f"when the {task.case} came in, with its offset from UTC"),
     ]
     if row.cohort:
         keys = {"examples": [entry.key for entry in manifest.cohorts]}
@@ -64,9 +65,37 @@ def case_fields(manifest: Manifest, time: str) -> tuple[Field, ...]:
     return tuple(found)
 
 
-def names_of(fields: Sequence[Field]) -> frozenset[str]:
-    """The names of some entries."""
-    return frozenset(each.name for each in fields)
+def reading_fields(manifest: Manifest) -> tuple[Field, ...]:
+    """What a reader says of a case that came in."""
+    answers = f"0: {manifest.task.negative}; 1: {manifest.task.positive}"
+    return (
+        *_of_an_arrival(manifest),
+        Field("reader", "words", "who read it", limits={"enum": list(manifest.columns)}),
+        Field("at", "time", "when it was read; of several readings by one reader the newest holds"),
+        Field("says", "bit", f"{answers}; null where it was declined", required=False),
+        Field("confidence", "number", "how sure the reader is", False, _range(0, 1)),
+        Field("declined", "bit", "1 if the reader would not say", required=False),
+    )
+
+
+def outcome_fields(manifest: Manifest) -> tuple[Field, ...]:
+    """What turned out to be true of a case that came in, and what the clinic acted on."""
+    answers = f"0: {manifest.task.negative}; 1: {manifest.task.positive}"
+    return (
+        *_of_an_arrival(manifest),
+        Field("at", "time", "when it became known; of several outcomes the newest holds"),
+        Field("truth", "bit", f"what turned out; {answers}", required=False),
+        Field("done", "bit", f"the answer the clinic itself acted on; {answers}", required=False),
+    )
+
+
+def _of_an_arrival(manifest: Manifest) -> tuple[Field, Field]:
+    """Which arrival a row is about."""
+    case = manifest.task.case
+    return (
+        Field(manifest.row.case, "words", f"id of the {case}", limits=_id()),
+        Field(TIME, "time", f"when the {case} came in, as it was said then"),
+    )
 
 
 def _scores(manifest: Manifest) -> list[Field]:

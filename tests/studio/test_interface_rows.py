@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from small_workspace import MANIFEST
 
+from mpd2.clinic.shadow.columns import FIRST
 from mpd2.core.manifest import parse_manifest
 from mpd2.studio.server.interface.fields import Field, case_fields
-from mpd2.studio.server.interface.rows import EXACT, FIRST, LONGEST, checked, number_of
+from mpd2.studio.server.interface.rows import EXACT, LONGEST, checked, number_of
 
 FIELDS = (
     Field("case", "words", "id"),
@@ -66,7 +67,10 @@ def test_a_number_is_the_same_number_in_its_cell(number: float) -> None:
         ({"case": "a\nb"}, "words without"),
         ({"case": "a" * (LONGEST + 1)}, "at most 1,000"),
         ({"case": {"id": "a"}}, "words between quotation marks"),
-        ({"time": 1763452800}, "a time such as 2026-11-18T08:30:00Z between quotation marks"),
+        ({"time": 1763452800}, "a time with its offset"),
+        ({"time": "2026-11-18"}, "a time with its offset"),
+        ({"time": "2026-11-18T08:30:00"}, "a time with its offset"),
+        ({"time": "２０２６-11-18T08:30:00Z"}, "a time with its offset"),
         ({"says": "1"}, "0 or 1 without quotation marks"),
         ({"says": False}, "0 or 1"),
         ({"more": 1}, "one of case, time, score, says"),
@@ -94,7 +98,7 @@ def test_rows_of_thousands_of_names_nobody_knows_make_no_wide_table() -> None:
 def test_a_manifest_names_every_entry_of_a_case() -> None:
     fields = {each.name: each for each in case_fields(parse_manifest(MANIFEST))}
     assert set(fields) == {
-        "epoch", "time", "site", "patient", "score", "snoring", "age", "ann_available", "bob_available"
+        "case", "time", "site", "patient", "score", "snoring", "age", "ann_available", "bob_available"
     }  # fmt: skip
     assert fields["score"].schema()["maximum"] == 1
     assert fields["age"].schema()["type"] == ["number", "null"]

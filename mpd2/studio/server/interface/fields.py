@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from mpd2.clinic.shadow.columns import CASE, LONGEST, TIME
 from mpd2.core.manifest import Input, Manifest
 from mpd2.core.table_file import availability_columns
 
@@ -14,10 +15,8 @@ EXPECTED: dict[Kind, str] = {
     "words": "words between quotation marks",
     "number": "a number",
     "bit": "0 or 1",
-    "time": "a time such as 2026-11-18T08:30:00Z between quotation marks",
+    "time": "a time with its offset such as 2026-11-18T08:30:00Z between quotation marks",
 }
-LONGEST = 100  # characters of an id
-TIME = "time"
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ def case_fields(manifest: Manifest) -> tuple[Field, ...]:
     """What a case says of itself when it comes in."""
     row, task = manifest.row, manifest.task
     found = [
-        Field(row.case, "words", f"id of the {task.case}, the same in readings and outcomes", limits=_id()),
+        Field(CASE, "words", f"id of the {task.case}, the same in readings and outcomes", limits=_id()),
         Field(TIME, "time", f"when the {task.case} came in, with its offset from UTC"),
     ]
     if row.cohort:
@@ -59,7 +58,7 @@ def case_fields(manifest: Manifest) -> tuple[Field, ...]:
     found += [_input(each) for each in manifest.inputs]
     found += [Field(name, "number", "drawn, never routed on", False, _range(0, 1)) for name in manifest.drawn]
     found += [
-        Field(flag, "bit", f"whether {reader.name} can be asked; without it, whether they are on the roster", False)
+        Field(flag, "bit", f"whether {reader.name} can be asked; without it they can", False)
         for flag, reader in zip(availability_columns(manifest), manifest.readers, strict=True)
     ]
     return tuple(found)
@@ -93,7 +92,7 @@ def _of_an_arrival(manifest: Manifest) -> tuple[Field, Field]:
     """Which arrival a row is about."""
     case = manifest.task.case
     return (
-        Field(manifest.row.case, "words", f"id of the {case}", limits=_id()),
+        Field(CASE, "words", f"id of the {case}", limits=_id()),
         Field(TIME, "time", f"when the {case} came in, as it was said then"),
     )
 

@@ -9,14 +9,17 @@ from typing import Any
 
 import pandas as pd
 
+from mpd2.clinic.shadow.columns import FIRST
 from mpd2.core.errors import Problem
+from mpd2.core.table_file.cells import shortened
 from mpd2.core.text import count, numbered
 from mpd2.studio.server.interface.bodies import SHOWN, Rows
 from mpd2.studio.server.interface.fields import EXPECTED, Field
 
-FIRST = 2  # the row of a table in which the first row of a request stands: below a header
 LONGEST = 1_000  # characters of a cell
 CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+TIMES = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?(Z|[+-]\d\d:\d\d)", re.ASCII)
+"""Local times without an offset would be an hour wrong, half of the year."""
 EXACT = 2**53  # beyond it not every whole number can be told from the next
 
 
@@ -75,6 +78,8 @@ def _wrong(given: Any, each: Field) -> tuple[str, str] | None:
             return "words", f"{expected} without quotation marks"
         if len(given) > LONGEST:
             return numbered(len(given), "character"), f"at most {count(LONGEST)}"
+        if each.kind == "time" and not TIMES.fullmatch(given):
+            return shortened(given, SHOWN), expected
         return ("a control character", "words without") if CONTROL.search(given) else None
     if each.kind in ("words", "time") or isinstance(given, bool):
         return _shown(given), expected

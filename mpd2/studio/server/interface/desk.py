@@ -1,0 +1,159 @@
+"""What the interface asks of shadow mode: the same functions that pages and commands call, by whoever holds a token."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from http import HTTPStatus
+from typing import Any, Literal, Protocol
+
+import pandas as pd
+
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.authorise import authorise, may
+from mpd2.clinic.shadow.answering import add_outcomes, add_readings
+from mpd2.clinic.shadow.columns import CASE, FIRST, TIME, case_of, time_of
+from mpd2.clinic.shadow.columns import Refused as BadCell
+from mpd2.clinic.shadow.intake import Taken, take_in
+from mpd2.clinic.shadow.rows import Key
+from mpd2.core.errors import Problem
+from mpd2.lab.jobs.folder import Workshop
+from mpd2.lab.shadowing import Shadow
+from mpd2.studio.server.interface.answers import Refused
+from mpd2.studio.server.interface.bodies import SHOWN, Rows
+from mpd2.studio.server.interface.document import document as described
+from mpd2.studio.server.interface.fields import Field, case_fields, outcome_fields, reading_fields
+from mpd2.studio.server.interface.rows import checked, number_of
+
+Fate = Literal["accepted", "repeated"]
+Adding = Callable[[pd.DataFrame], Taken]
+
+
+@dataclass
+class Reply:
+    """What became of the rows of a request, each by its row as a spreadsheet counts them."""
+
+    rows: int
+    fates: dict[int, Fate] = field(default_factory=dict)
+    problems: dict[int, list[Problem]] = field(default_factory=dict)
+
+    @property
+    def status(self) -> HTTPStatus:
+        """Of the whole request."""
+        if not self.problems:
+            return HTTPStatus.OK
+        return HTTPStatus.MULTI_STATUS if self.fates else HTTPStatus.UNPROCESSABLE_ENTITY
+
+    def content(self) -> dict[str, Any]:
+        """As it is answered."""
+        counts = Counter(self.fates.values())
+        return {
+            "accepted": counts["accepted"],
+            "repeated": counts["repeated"],
+            "refused": len(self.problems),
+            "rows": [self._row(at) for at in range(FIRST, FIRST + self.rows)],
+        }
+
+    def _row(self, at: int) -> dict[str, Any]:
+        if at in self.fates:
+            return {"row": number_of(at), "status": self.fates[at]}
+        return {"row": number_of(at), "status": "refused", "reasons": [reason(each) for each in self.problems[at]]}
+
+
+class Take(Protocol):
+    """Something that takes in rows."""
+
+    def __call__(self, rows: Rows, *, by: Actor) -> Reply: ...
+
+
+def take_cases(rows: Rows, *, by: Actor) -> Reply:
+    """Take in cases: each is decided and kept."""
+    _ask(Action.ROUTE_CASE, by)
+    shadow = here()
+    return _taken(rows, case_fields(shadow.manifest), lambda cells: take_in(cells, shadow.store, shadow.deciders, by=by))
+
+
+def take_readings(rows: Rows, *, by: Actor) -> Reply:
+    """Add what readers say."""
+    _ask(Action.ANSWER_CASE, by)
+    shadow = here()
+    fields = reading_fields(shadow.manifest)
+    return _taken(rows, fields, lambda cells: add_readings(cells, shadow.store, shadow.deciders, by=by))
+
+
+def take_outcomes(rows: Rows, *, by: Actor) -> Reply:
+    """Add what turned out."""
+    _ask(Action.ADD_OUTCOMES, by)
+    shadow = here()
+    return _taken(rows, outcome_fields(shadow.manifest), lambda cells: add_outcomes(cells, shadow.store, by=by))
+
+
+def document(prefix: str) -> dict[str, Any]:
+    """The OpenAPI document of the run that is active."""
+    shadow = here()
+    return described(shadow.manifest, shadow.title, prefix)
+
+
+def here() -> Shadow:
+    """Shadow mode of this installation."""
+    return Shadow.here(Workshop.here())
+
+
+def reason(problem: Problem) -> str:
+    """What is wrong with a row, in words; which row is said beside it.
+
+    >>> reason(Problem(3, "age", "7000", "a number of years"))
+    'column age: found 7000, expected a number of years.'
+    """
+    said = Problem(None, problem.column, problem.found, problem.expected).sentence("")
+    return said.removeprefix(", ").removeprefix(": ")
+
+
+def _ask(action: Action, by: Actor) -> None:
+    """Refuse whoever may not, before anything of what they sent is looked at; the attempt is recorded."""
+    if not may(by, action):
+        authorise(by, action)
+
+
+def _taken(rows: Rows, fields: tuple[Field, ...], add: Adding) -> Reply:
+    """Hand on what can be handed on, and say of each row what became of it."""
+    found = checked(rows, fields)
+    reply = Reply(len(rows), problems=dict(found.problems))
+    for cells in layers(found.cells):
+        _add(cells, add, reply)
+    return reply
+
+
+def _add(cells: pd.DataFrame, add: Adding, reply: Reply) -> None:
+    rows = cells.index.tolist()
+    taken = add(cells.set_axis(range(FIRST, FIRST + len(rows))))
+    for problem in taken.refused:
+        reply.problems.setdefault(rows[(problem.row or FIRST) - FIRST], []).append(problem)
+    accepted = set(taken.accepted)
+    for at, key in keys_of(cells).items():
+        if at not in reply.problems:
+            reply.fates[at] = "accepted" if key in accepted else "repeated"
+
+
+def layers(cells: pd.DataFrame) -> list[pd.DataFrame]:
+    """The rows in parts, of each of which every key is another: what a key became is then what its row became."""
+    seen: Counter[Key | int] = Counter()
+    layer = {}
+    for at, key in keys_of(cells).items():
+        layer[at] = seen[key]
+        seen[key] += 1
+    return [part for _, part in cells.groupby(pd.Series(layer, dtype=int), sort=True)] if layer else []
+
+
+def keys_of(cells: pd.DataFrame) -> dict[int, Key | int]:
+    """Which arrival each row is about, by its row; a row that does not say so is its own."""
+    found: dict[int, Key | int] = {}
+    for at, (case, time) in zip(cells.index.tolist(), cells[[CASE, TIME]].to_numpy().tolist(), strict=True):
+        try:
+            found[at] = Key(case_of({CASE: case}), time_of({TIME: time}))
+        except BadCell:
+            found[at] = at
+    return found

@@ -46,8 +46,12 @@ class Token(Record):
 
 
 class ClinicOptions(Record):
-    """What shadow mode is told."""
+    """Where shadow mode keeps its rows, who reads, and from where cases come in."""
 
+    storage: str = ""  # an address such as postgresql+psycopg://user@host/name; empty: a file in `folder`
+    folder: Path | None = None  # None: `clinic` in the workshop
+    readers: dict[str, str] = Field(default_factory=dict)  # who is signed in, by subject or name: a reader's column
+    watched: Path | None = None  # a folder in which tables of new cases appear
     tokens: tuple[Token, ...] = ()  # none: the HTTP interface is off
 
     @model_validator(mode="after")
@@ -65,7 +69,7 @@ class Settings(Record):
 
     login: Login | None = None
     record: RecordOptions | None = None
-    clinic: ClinicOptions | None = None
+    clinic: ClinicOptions = ClinicOptions()
 
 
 def load_settings() -> Settings:

@@ -71,7 +71,7 @@ def decide_on_arrival(preference: Floats, cohort: Cohort, limits: Limits, past: 
         coming = len(cohort) - i
         left = min(left, int(room.sum()))  # a budget nobody has room for must not hurry anybody
         if i % every == 0:
-            bar, reader_prices = _prices(past, left, room, coming, places.fill)
+            bar, reader_prices = place_prices(past, left, room, coming, places.fill)
         price[i] = bar
         net = np.where(room > 0, here[i] - reader_prices, -np.inf)
         j = int(net.argmax())
@@ -110,8 +110,8 @@ def in_many_orders(ranked: RankedCases, past: Floats, limits: Limits, costs: Cos
     return pd.DataFrame(rows)
 
 
-def _prices(past: Floats, left: int, room: Ints, coming: int, fill: bool) -> tuple[float, Floats]:
-    """The price of a place and of each reader's, if the cases still to come were like past ones."""
+def place_prices(past: Floats, left: int, room: Ints, coming: int, fill: bool) -> tuple[float, Floats]:
+    """The price of a place and of each reader's, [M], if the cases still to come were like past ones, [P, M]."""
     scale = len(past) / coming
     total, readers = (np.rint(np.minimum(n, coming) * scale).astype(np.int64) for n in (np.int64(left), room))
     nowhere = np.full(len(past), NO_PART, np.int64)

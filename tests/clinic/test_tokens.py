@@ -54,7 +54,6 @@ def test_the_command_prints_a_token_and_lines_that_let_it_in(
     lines = said[said.index("[[clinic.tokens]]") :]
     assert token not in lines
     settings = read_settings(written(tmp_path, lines))
-    assert settings.clinic is not None
     holder = holder_of(token, settings.clinic.tokens)
     assert holder is not None
     assert (holder.name, holder.role) == ("eye intake", Role.CLINICIAN)

@@ -62,8 +62,7 @@ def tokens_here() -> tuple[Token, ...]:
 
 @lru_cache(maxsize=4)
 def _read(path: Path, _: tuple[int, int, int]) -> tuple[Token, ...]:
-    clinic = read_settings(path).clinic
-    return clinic.tokens if clinic else ()
+    return read_settings(path).clinic.tokens
 
 
 def _shown(request: Request) -> str:

@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from people import ADMIN, PEOPLE
 from programs import TOKENS, installed, program, said, written_settings
 from starlette.routing import Route
 
 from mpd2.clinic.access.actions import RULES, Action, Role
 from mpd2.clinic.access.authorise import refusal
 from mpd2.clinic.access.tokens import new_token, settings_lines
+from mpd2.clinic.record.reading import found
+from mpd2.clinic.record.search import Search
 from mpd2.clinic.settings import SETTINGS
 from mpd2.studio.server.headers import security_headers
 from mpd2.studio.server.interface import asking
@@ -68,9 +71,7 @@ def test_a_role_gets_through_where_the_rules_let_it_and_nowhere_else(
         return
     assert answer.status_code == 403
     if verb != "HEAD":
-        from mpd2.clinic.access.actor import Actor
-
-        assert said(answer) == refusal(Actor("", "", role), ACTIONS[path])
+        assert said(answer) == refusal(PEOPLE[role], ACTIONS[path])
     assert on_disk(installation / "clinic") == before
 
 
@@ -151,18 +152,14 @@ def test_a_forgotten_program_does_not_shut_out_its_neighbours() -> None:
 
 
 def test_who_was_refused_is_in_the_record(installation: Path) -> None:
-    from mpd2.clinic.record.search import Search
-    from mpd2.clinic.record.reading import found
-    from people import ADMIN
-
     program(Role.READER).post("/cases", json={"cases": [{}]})
     entries = found(Search(action=Action.ROUTE_CASE), by=ADMIN)
-    assert [(entry.says["actor"], entry.says["granted"]) for entry in entries] == [("token:reader", False)]
+    assert [(entry.actor, entry.granted) for entry in entries] == [("token:reader", False)]
 
 
 @pytest.mark.parametrize("role", [None, Role.ADMIN, Role.VIEWER])
 @pytest.mark.parametrize("verb", ["GET", "POST", "PUT", "DELETE", "OPTIONS", "HEAD", "PATCH", "TRACE", "ODD"])
-@pytest.mark.parametrize("path", [*ACTIONS, "/", "", "/nothing", "/cases/", "/../cases", "/cases/1"])
+@pytest.mark.parametrize("path", [*ACTIONS, "/", "", "/nothing", "/cases/", "/cases/1", "//cases"])
 def test_every_answer_has_every_header_and_none_sets_a_cookie_or_lets_other_hosts_in(
     path: str, verb: str, role: Role | None
 ) -> None:

@@ -19,7 +19,7 @@ from mpd2.clinic.shadow.columns import CASE, FIRST, TIME, case_of, time_of
 from mpd2.clinic.shadow.columns import Refused as BadCell
 from mpd2.clinic.shadow.intake import Taken, take_in
 from mpd2.clinic.shadow.rows import Key
-from mpd2.core.errors import Problem
+from mpd2.core.errors import LISTED, Problem
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.shadowing import Shadow
 from mpd2.studio.server.interface.answers import Refused
@@ -60,7 +60,10 @@ class Reply:
     def _row(self, at: int) -> dict[str, Any]:
         if at in self.fates:
             return {"row": number_of(at), "status": self.fates[at]}
-        return {"row": number_of(at), "status": "refused", "reasons": [reason(each) for each in self.problems[at]]}
+        found = self.problems[at]
+        more = [f"{len(found) - LISTED} more reasons."] if len(found) > LISTED + 1 else []
+        reasons = [*map(reason, found[: LISTED + 1 - len(more)]), *more]
+        return {"row": number_of(at), "status": "refused", "reasons": reasons}
 
 
 class Take(Protocol):
@@ -89,6 +92,13 @@ def take_outcomes(rows: Rows, *, by: Actor) -> Reply:
     _ask(Action.ADD_OUTCOMES, by)
     shadow = here()
     return _taken(rows, outcome_fields(shadow.manifest), lambda cells: add_outcomes(cells, shadow.store, by=by))
+
+
+def worklist(questions: Mapping[str, str], *, by: Actor) -> dict[str, Any]:
+    """The cases that wait for a reader."""
+    _ask(Action.SEE_WORKLIST, by)
+    shadow = here()
+    raise Refused(HTTPStatus.BAD_REQUEST, "later")
 
 
 def document(prefix: str) -> dict[str, Any]:

@@ -33,7 +33,7 @@ def routes() -> list[BaseRoute]:
 def interface() -> Starlette:
     """The interface by itself: whatever is not an address of it, and every error, is answered in its own way."""
     handlers = {Refused: _refused, NotAllowed: _not_allowed, UserError: _cannot, HTTPException: _elsewhere}
-    return Starlette(
+    made = Starlette(
         routes=[
             Route("/cases", _taking("cases", desk.take_cases), methods=["POST"]),
             Route("/readings", _taking("readings", desk.take_readings), methods=["POST"]),
@@ -43,6 +43,8 @@ def interface() -> Starlette:
         ],
         exception_handlers={**handlers, Exception: _failed},
     )
+    made.router.redirect_slashes = False  # a body would be sent twice, and a token to wherever it says
+    return made
 
 
 def _taking(name: str, take: desk.Take) -> Callable[[Request], Awaitable[Response]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from http import HTTPStatus
@@ -17,13 +17,15 @@ from mpd2.clinic.access.authorise import authorise, may
 from mpd2.clinic.shadow.answering import add_outcomes, add_readings
 from mpd2.clinic.shadow.columns import CASE, FIRST, TIME, case_of, time_of
 from mpd2.clinic.shadow.columns import Refused as BadCell
-from mpd2.clinic.shadow.intake import Taken, take_in
+from mpd2.clinic.shadow.intake import take_in
+from mpd2.clinic.shadow.keeping import Taken
 from mpd2.clinic.shadow.rows import Key
+from mpd2.clinic.shadow.worklists import seen_worklist
 from mpd2.core.errors import LISTED, Problem
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.shadowing import Shadow
 from mpd2.studio.server.interface.answers import Refused
-from mpd2.studio.server.interface.bodies import SHOWN, Rows
+from mpd2.studio.server.interface.bodies import MOST_ROWS, SHOWN, Rows
 from mpd2.studio.server.interface.document import document as described
 from mpd2.studio.server.interface.fields import Field, case_fields, outcome_fields, reading_fields
 from mpd2.studio.server.interface.rows import checked, number_of
@@ -76,7 +78,8 @@ def take_cases(rows: Rows, *, by: Actor) -> Reply:
     """Take in cases: each is decided and kept."""
     _ask(Action.ROUTE_CASE, by)
     shadow = here()
-    return _taken(rows, case_fields(shadow.manifest), lambda cells: take_in(cells, shadow.store, shadow.deciders, by=by))
+    fields = case_fields(shadow.manifest)
+    return _taken(rows, fields, lambda cells: take_in(cells, shadow.store, shadow.deciders, by=by))
 
 
 def take_readings(rows: Rows, *, by: Actor) -> Reply:
@@ -94,11 +97,19 @@ def take_outcomes(rows: Rows, *, by: Actor) -> Reply:
     return _taken(rows, outcome_fields(shadow.manifest), lambda cells: add_outcomes(cells, shadow.store, by=by))
 
 
-def worklist(questions: Mapping[str, str], *, by: Actor) -> dict[str, Any]:
-    """The cases that wait for a reader."""
+def worklist(questions: Sequence[tuple[str, str]], *, by: Actor) -> dict[str, Any]:
+    """The cases a reader is awaited for, the one that came in first at the top."""
     _ask(Action.SEE_WORKLIST, by)
     shadow = here()
-    raise Refused(HTTPStatus.BAD_REQUEST, "later")
+    reader, day = _asked(questions, shadow.manifest.columns)
+    found = seen_worklist(shadow.snapshot(), reader, day, by=by)
+    cases = found.head(MOST_ROWS).to_dict("records")
+    return {
+        "reader": reader,
+        "day": day.isoformat() if day else None,
+        "waiting": len(found),
+        "cases": [case | {"time": case["time"].isoformat().replace("+00:00", "Z")} for case in cases],
+    }
 
 
 def document(prefix: str) -> dict[str, Any]:
@@ -126,6 +137,23 @@ def _ask(action: Action, by: Actor) -> None:
     """Refuse whoever may not, before anything of what they sent is looked at; the attempt is recorded."""
     if not may(by, action):
         authorise(by, action)
+
+
+def _asked(questions: Sequence[tuple[str, str]], readers: Sequence[str]) -> tuple[str, date | None]:
+    """Which reader and which day are asked for."""
+    told = dict(questions)
+    if len(told) < len(questions) or not set(told) <= {"reader", "day"}:
+        names = ", ".join(name[:SHOWN] for name, _ in questions[:LISTED])
+        expected = "reader, and day if wished, once each"
+        raise Refused(HTTPStatus.BAD_REQUEST, f"questions: found {names}, expected {expected}")
+    reader, day = told.get("reader", ""), told.get("day")
+    if reader not in readers:
+        raise Refused(HTTPStatus.BAD_REQUEST, f"reader: found {reader[:SHOWN]!r}, expected one of {', '.join(readers)}")
+    try:
+        return reader, date.fromisoformat(day) if day is not None else None
+    except ValueError:
+        reason = f"day: found {str(day)[:SHOWN]!r}, expected a day such as 2026-11-18"
+        raise Refused(HTTPStatus.BAD_REQUEST, reason) from None
 
 
 def _taken(rows: Rows, fields: tuple[Field, ...], add: Adding) -> Reply:

@@ -1,4 +1,4 @@
-"""The OpenAPI document: what the interface takes and gives, for the run that is active and the words of its manifest."""
+"""The OpenAPI document: what the interface takes and gives, in the words of the active run's manifest."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _paths(manifest: Manifest) -> dict[str, Any]:
     case, cases = manifest.task.case, manifest.task.cases
     return {
         "/cases": {"post": _taking("cases", "Case", f"Take in {cases}: each is routed before its truth is known.")},
-        "/readings": {"post": _taking("readings", "Reading", f"Add what readers said of a {case}, or that they did not.")},
+        "/readings": {"post": _taking("readings", "Reading", f"Add what readers said of a {case}.")},
         "/outcomes": {"post": _taking("outcomes", "Outcome", "Add what turned out, and what the clinic acted on.")},
         "/worklist": {
             "get": {
@@ -135,7 +135,7 @@ def _results() -> dict[str, Schema]:
             "reasons": {"type": "array", "items": {"type": "string"}, "description": "Why it was refused."},
         },
     }
-    counts = {name: number for name in ("accepted", "repeated", "refused")}
+    counts = dict.fromkeys(("accepted", "repeated", "refused"), number)
     return {
         "Result": result,
         "Results": {
@@ -156,7 +156,33 @@ def _results() -> dict[str, Schema]:
 
 
 def _worklist(manifest: Manifest) -> dict[str, Schema]:
-    return {}
+    task = manifest.task
+    waiting = {
+        "case": {"type": "string"},
+        "time": {"type": "string", "format": "date-time"},
+        "cohort": {"type": "string"},
+        "ai_answer": {"type": "string", "enum": [task.negative, task.positive]},
+        "ai_probability": {"type": "number", "minimum": 0, "maximum": 1, "description": f"Of {task.positive}."},
+        "asked": {"type": "integer", "minimum": 0, "description": "How many were asked before."},
+        "chosen": {"type": "boolean", "description": "Whether a clinician sends it there, and not the run."},
+        "stop": {"type": "string", "description": "What the hard stop says; empty if nothing."},
+        "reason": {"type": "string", "description": "Why it goes there."},
+    }
+    whole = {
+        "reader": {"type": "string"},
+        "day": {"type": ["string", "null"], "format": "date"},
+        "waiting": {"type": "integer", "minimum": 0, "description": "How many there are in all."},
+        "cases": {
+            "type": "array",
+            "maxItems": MOST_ROWS,
+            "description": f"The first of them, by when they came in; at most {MOST_ROWS:,}.",
+            "items": {"$ref": "#/components/schemas/Waiting"},
+        },
+    }
+    return {
+        "Waiting": {"type": "object", "required": [*waiting], "properties": waiting},
+        "Worklist": {"type": "object", "required": [*whole], "properties": whole},
+    }
 
 
 def _named(manifest: Manifest) -> str:

@@ -70,7 +70,7 @@ def reading_fields(manifest: Manifest) -> tuple[Field, ...]:
     return (
         *_of_an_arrival(manifest),
         Field("reader", "words", "who read it", limits={"enum": list(manifest.columns)}),
-        Field("at", "time", "when it was read; of several readings by one reader the newest holds"),
+        Field("at", "time", "when it was read, else now; of several readings by one reader the newest holds", False),
         Field("says", "bit", f"{answers}; null where it was declined", required=False),
         Field("confidence", "number", "how sure the reader is", False, _range(0, 1)),
         Field("declined", "bit", "1 if the reader would not say", required=False),
@@ -82,7 +82,7 @@ def outcome_fields(manifest: Manifest) -> tuple[Field, ...]:
     answers = f"0: {manifest.task.negative}; 1: {manifest.task.positive}"
     return (
         *_of_an_arrival(manifest),
-        Field("at", "time", "when it became known; of several outcomes the newest holds"),
+        Field("at", "time", "when it became known, else now; of several outcomes the newest holds", False),
         Field("truth", "bit", f"what turned out; {answers}", required=False),
         Field("done", "bit", f"the answer the clinic itself acted on; {answers}", required=False),
     )

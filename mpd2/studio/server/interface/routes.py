@@ -61,7 +61,7 @@ def _taking(name: str, take: desk.Take) -> Callable[[Request], Awaitable[Respons
 
 async def _worklist(request: Request) -> Response:
     by = asking(request)
-    return answer(await READERS.do(desk.worklist, dict(request.query_params), by=by))
+    return answer(await READERS.do(desk.worklist, request.query_params.multi_items(), by=by))
 
 
 async def _document(request: Request) -> Response:
@@ -88,4 +88,5 @@ def _elsewhere(_: Request, error: Exception) -> Response:
 
 
 def _failed(_: Request, error: Exception) -> Response:
-    return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, "an error of the program; send the same again, nothing is kept twice")
+    reason = "an error of the program; send the same again, nothing is kept twice"
+    return refusal(HTTPStatus.INTERNAL_SERVER_ERROR, reason)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 from http import HTTPStatus
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -27,7 +27,7 @@ from mpd2.lab.shadowing import Shadow
 from mpd2.studio.server.interface.answers import Refused
 from mpd2.studio.server.interface.bodies import MOST_ROWS, SHOWN, Rows
 from mpd2.studio.server.interface.document import document as described
-from mpd2.studio.server.interface.fields import Field, case_fields, outcome_fields, reading_fields
+from mpd2.studio.server.interface.fields import FIELDS, Field, Kind
 from mpd2.studio.server.interface.rows import checked, number_of
 
 Fate = Literal["accepted", "repeated"]
@@ -68,33 +68,23 @@ class Reply:
         return {"row": number_of(at), "status": "refused", "reasons": reasons}
 
 
-class Take(Protocol):
-    """Something that takes in rows."""
+ASKS: dict[Kind, Action] = {
+    "cases": Action.ROUTE_CASE,
+    "readings": Action.ANSWER_CASE,
+    "outcomes": Action.ADD_OUTCOMES,
+}
 
-    def __call__(self, rows: Rows, *, by: Actor) -> Reply: ...
 
-
-def take_cases(rows: Rows, *, by: Actor) -> Reply:
-    """Take in cases: each is decided and kept."""
-    _ask(Action.ROUTE_CASE, by)
+def take(kind: Kind, rows: Rows, *, by: Actor) -> Reply:
+    """Take in cases, each of which is decided and kept, or what readers say of them, or what turned out."""
+    _ask(ASKS[kind], by)
     shadow = here()
-    fields = case_fields(shadow.manifest)
-    return _taken(rows, fields, lambda cells: take_in(cells, shadow.store, shadow.deciders, by=by))
-
-
-def take_readings(rows: Rows, *, by: Actor) -> Reply:
-    """Add what readers say."""
-    _ask(Action.ANSWER_CASE, by)
-    shadow = here()
-    fields = reading_fields(shadow.manifest)
-    return _taken(rows, fields, lambda cells: add_readings(cells, shadow.store, shadow.deciders, by=by))
-
-
-def take_outcomes(rows: Rows, *, by: Actor) -> Reply:
-    """Add what turned out."""
-    _ask(Action.ADD_OUTCOMES, by)
-    shadow = here()
-    return _taken(rows, outcome_fields(shadow.manifest), lambda cells: add_outcomes(cells, shadow.store, by=by))
+    adding: dict[Kind, Adding] = {
+        "cases": lambda cells: take_in(cells, shadow.store, shadow.deciders, by=by),
+        "readings": lambda cells: add_readings(cells, shadow.store, shadow.deciders, by=by),
+        "outcomes": lambda cells: add_outcomes(cells, shadow.store, by=by),
+    }
+    return _taken(rows, FIELDS[kind](shadow.manifest), adding[kind])
 
 
 def worklist(questions: Sequence[tuple[str, str]], *, by: Actor) -> dict[str, Any]:

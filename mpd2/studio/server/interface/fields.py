@@ -1,21 +1,31 @@
-"""What a row may say: each entry with its kind, as the manifest has it. Checks and document are made of this."""
+"""What a row may say: each entry with its form, as the manifest has it. Checks and document are made of this."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from mpd2.clinic.shadow.columns import CASE, LONGEST, TIME
 from mpd2.core.manifest import Input, Manifest
-from mpd2.core.table_file import availability_columns
+from mpd2.core.table_file.building import availability_columns
 
-Kind = Literal["words", "number", "bit", "time"]
-EXPECTED: dict[Kind, str] = {
+Kind = Literal["cases", "readings", "outcomes"]
+"""Of rows."""
+KINDS: tuple[Kind, ...] = get_args(Kind)
+Form = Literal["words", "number", "bit", "time"]
+"""Of an entry."""
+EXPECTED: dict[Form, str] = {
     "words": "words between quotation marks",
     "number": "a number",
     "bit": "0 or 1",
     "time": "a time with its offset such as 2026-11-18T08:30:00Z between quotation marks",
+}
+SCHEMAS: dict[Form, dict[str, Any]] = {
+    "words": {"type": "string"},
+    "number": {"type": "number"},
+    "bit": {"type": "integer", "enum": [0, 1]},
+    "time": {"type": "string", "format": "date-time"},
 }
 
 
@@ -24,21 +34,18 @@ class Field:
     """One entry of a row."""
 
     name: str
-    kind: Kind
+    form: Form
     about: str
     required: bool = True  # and neither missing nor null
     limits: dict[str, Any] = field(default_factory=dict)  # further keywords of its JSON schema
 
     def schema(self) -> dict[str, Any]:
         """Its JSON schema."""
-        kinds = {"words": "string", "number": "number", "bit": "integer", "time": "string"}
-        kind = kinds[self.kind] if self.required else [kinds[self.kind], "null"]
-        own: dict[str, Any] = {"enum": [0, 1]} if self.kind == "bit" else {}
-        own = {"format": "date-time"} if self.kind == "time" else own
-        made = {"type": kind, "description": self.about, **own, **self.limits}
-        if not self.required and "enum" in made:
-            made["enum"] = [*made["enum"], None]
-        return made
+        made = {**SCHEMAS[self.form], "description": self.about, **self.limits}
+        if self.required:
+            return made
+        several = {"enum": [*made["enum"], None]} if "enum" in made else {}
+        return made | {"type": [made["type"], "null"]} | several
 
 
 def case_fields(manifest: Manifest) -> tuple[Field, ...]:
@@ -86,6 +93,13 @@ def outcome_fields(manifest: Manifest) -> tuple[Field, ...]:
         Field("truth", "bit", f"what turned out; {answers}", required=False),
         Field("done", "bit", f"the answer the clinic itself acted on; {answers}", required=False),
     )
+
+
+FIELDS: dict[Kind, Callable[[Manifest], tuple[Field, ...]]] = {
+    "cases": case_fields,
+    "readings": reading_fields,
+    "outcomes": outcome_fields,
+}
 
 
 def _of_an_arrival(manifest: Manifest) -> tuple[Field, Field]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from http import HTTPStatus
+from typing import Any
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -11,12 +12,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import BaseRoute, Mount, Route
 
+from mpd2.clinic.access.actor import Actor
 from mpd2.clinic.access.authorise import NotAllowed
 from mpd2.core.errors import UserError
-from mpd2.studio.server.interface import desk
 from mpd2.studio.server.interface.answers import Refused, answer, refusal
 from mpd2.studio.server.interface.asking import asking
-from mpd2.studio.server.interface.bodies import read_rows
+from mpd2.studio.server.interface.bodies import Rows, read_rows
+from mpd2.studio.server.interface.fields import KINDS, Kind
 from mpd2.studio.server.interface.line import Line
 
 PREFIX = "/api/v1"
@@ -35,9 +37,7 @@ def interface() -> Starlette:
     handlers = {Refused: _refused, NotAllowed: _not_allowed, UserError: _cannot, HTTPException: _elsewhere}
     made = Starlette(
         routes=[
-            Route("/cases", _taking("cases", desk.take_cases), methods=["POST"]),
-            Route("/readings", _taking("readings", desk.take_readings), methods=["POST"]),
-            Route("/outcomes", _taking("outcomes", desk.take_outcomes), methods=["POST"]),
+            *(Route(f"/{kind}", _taking(kind), methods=["POST"]) for kind in KINDS),
             Route("/worklist", _worklist, methods=["GET"]),
             Route("/openapi.json", _document, methods=["GET"]),
         ],
@@ -47,26 +47,47 @@ def interface() -> Starlette:
     return made
 
 
-def _taking(name: str, take: desk.Take) -> Callable[[Request], Awaitable[Response]]:
-    """What takes rows in."""
+def _taking(kind: Kind) -> Callable[[Request], Awaitable[Response]]:
+    """What takes rows of a kind in."""
 
     async def taking(request: Request) -> Response:
         by = asking(request)
-        rows = await read_rows(request, name)
-        reply = await WRITERS.do(take, rows, by=by)
-        return answer(reply.content(), reply.status)
+        rows = await read_rows(request, kind)
+        return answer(*await WRITERS.do(_take, kind, rows, by))
 
     return taking
 
 
 async def _worklist(request: Request) -> Response:
     by = asking(request)
-    return answer(await READERS.do(desk.worklist, request.query_params.multi_items(), by=by))
+    return answer(await READERS.do(_worklist_of, request.query_params.multi_items(), by))
 
 
 async def _document(request: Request) -> Response:
     asking(request)
-    return answer(await READERS.do(desk.document, PREFIX))
+    return answer(await READERS.do(_described))
+
+
+# What works at the desk brings a database along, and so is not imported before somebody asks.
+
+
+def _take(kind: Kind, rows: Rows, by: Actor) -> tuple[dict[str, Any], int]:
+    from mpd2.studio.server.interface import desk
+
+    reply = desk.take(kind, rows, by=by)
+    return reply.content(), reply.status
+
+
+def _worklist_of(questions: list[tuple[str, str]], by: Actor) -> dict[str, Any]:
+    from mpd2.studio.server.interface import desk
+
+    return desk.worklist(questions, by=by)
+
+
+def _described() -> dict[str, Any]:
+    from mpd2.studio.server.interface import desk
+
+    return desk.document(PREFIX)
 
 
 def _refused(_: Request, error: Exception) -> Response:

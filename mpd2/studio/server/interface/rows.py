@@ -32,7 +32,7 @@ class Checked:
 
 
 def checked(rows: Rows, fields: Sequence[Field]) -> Checked:
-    """The cells of rows, without those of rows that say what nobody knows or say it in another kind."""
+    """The cells of rows, without those of rows that say what nobody knows or say it in another form."""
     known = {each.name: each for each in fields}
     problems = {at: found for at, row in enumerate(rows, FIRST) if (found := _problems(at, row, known))}
     said = {name for row in rows for name in row} & set(known)
@@ -62,26 +62,26 @@ def _problems(at: int, row: dict[str, Any], known: dict[str, Field]) -> list[Pro
         given = row.get(name)
         if given is None:
             if each.required:
-                found.append(Problem(at, name, "nothing", EXPECTED[each.kind]))
+                found.append(Problem(at, name, "nothing", EXPECTED[each.form]))
         elif wrong := _wrong(given, each):
             found.append(Problem(at, name, *wrong))
     return found
 
 
 def _wrong(given: Any, each: Field) -> tuple[str, str] | None:
-    """What was found and what is expected, if a value is not of its kind."""
-    expected = EXPECTED[each.kind]
+    """What was found and what is expected, if a value is not of its form."""
+    expected = EXPECTED[each.form]
     if isinstance(given, dict | list):
         return "a list" if isinstance(given, list) else "an object", expected
     if isinstance(given, str):
-        if each.kind not in ("words", "time"):
+        if each.form not in ("words", "time"):
             return "words", f"{expected} without quotation marks"
         if len(given) > LONGEST:
             return numbered(len(given), "character"), f"at most {count(LONGEST)}"
-        if each.kind == "time" and not TIMES.fullmatch(given):
+        if each.form == "time" and not TIMES.fullmatch(given):
             return shortened(given, SHOWN), expected
         return ("a control character", "words without") if CONTROL.search(given) else None
-    if each.kind in ("words", "time") or isinstance(given, bool):
+    if each.form in ("words", "time") or isinstance(given, bool):
         return _shown(given), expected
     if abs(given) > EXACT:
         return f"{given:.3g}", f"{expected} from -{count(EXACT)} to {count(EXACT)}"

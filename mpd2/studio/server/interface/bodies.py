@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
+from contextlib import suppress
 from http import HTTPStatus
 from typing import Any
 
@@ -15,6 +16,7 @@ from mpd2.core.text import count, numbered
 from mpd2.studio.server.interface.answers import Refused
 
 MOST_BYTES = 1_000_000
+FARTHEST = 4_000_000  # bytes that are let arrive, of which those beyond the most are not kept
 MOST_ROWS = 1_000
 DEEPEST = 8
 PATIENCE = 30.0  # seconds for all of a body
@@ -25,10 +27,20 @@ JSON_TYPE = re.compile(r'application/json(?:\s*;\s*charset="?utf-8"?)?', re.IGNO
 Rows = list[dict[str, Any]]
 
 
-async def read_rows(request: Request, name: str) -> Rows:
-    """The rows of a request: an object whose one entry is the list of them, under that name."""
-    _check_headers(request)
-    return rows_of(await _read(request), name)
+async def read_body(request: Request) -> bytes:
+    """The bytes of a request that says that they are plain JSON."""
+    try:
+        _check_headers(request)
+    except Refused:
+        await discard(request)
+        raise
+    return await _read(request)
+
+
+async def discard(request: Request) -> None:
+    """Let a body arrive that nobody reads: a proxy that cannot send it to its end takes the server for dead."""
+    with suppress(Refused):
+        await _read(request)
 
 
 def rows_of(body: bytes, name: str) -> Rows:
@@ -71,32 +83,35 @@ def _check_headers(request: Request) -> None:
     if packed.strip().lower() != "identity":
         reason = f"Content-Encoding: found {packed[:SHOWN]}, expected a body that is not compressed"
         raise Refused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, reason)
-    length = request.headers.get("content-length", "0")
-    if not length.isascii() or not length.isdigit() or len(length) > len(str(MOST_BYTES)) or int(length) > MOST_BYTES:
-        raise _too_large()
 
 
 async def _read(request: Request) -> bytes:
     """The body, of which no more is kept than may be."""
+    told = request.headers.get("content-length", "0")
+    if not told.isascii() or not told.isdigit() or len(told) > len(str(FARTHEST)) or int(told) > FARTHEST:
+        raise _too_large()
     parts, length = [], 0
     try:
         async with asyncio.timeout(PATIENCE):
             async for part in request.stream():
                 length += len(part)
-                if length > MOST_BYTES:
+                if length > FARTHEST:
                     raise _too_large()
-                parts.append(part)
+                if length <= MOST_BYTES:
+                    parts.append(part)
     except TimeoutError:
         reason = f"body: it took longer than {PATIENCE:.0f} seconds to arrive"
         raise Refused(HTTPStatus.REQUEST_TIMEOUT, reason) from None
     except ClientDisconnect:
         raise Refused(HTTPStatus.BAD_REQUEST, "body: the connection ended before it did") from None
+    if length > MOST_BYTES:
+        raise _too_large()
     return b"".join(parts)
 
 
 def _too_large() -> Refused:
     reason = f"body: expected at most {count(MOST_BYTES)} bytes; send fewer rows at a time"
-    return Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason, {"Connection": "close"})
+    return Refused(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, reason)
 
 
 def _depth(bare: bytes) -> int:

@@ -17,7 +17,7 @@ from mpd2.clinic.access.authorise import NotAllowed
 from mpd2.core.errors import UserError
 from mpd2.studio.server.interface.answers import Refused, answer, refusal
 from mpd2.studio.server.interface.asking import asking
-from mpd2.studio.server.interface.bodies import Rows, read_rows
+from mpd2.studio.server.interface.bodies import Rows, discard, read_body, rows_of
 from mpd2.studio.server.interface.fields import KINDS, Kind
 from mpd2.studio.server.interface.line import Line
 
@@ -51,8 +51,12 @@ def _taking(kind: Kind) -> Callable[[Request], Awaitable[Response]]:
     """What takes rows of a kind in."""
 
     async def taking(request: Request) -> Response:
-        by = asking(request)
-        rows = await read_rows(request, kind)
+        try:
+            by = asking(request)
+        except Refused:
+            await discard(request)
+            raise
+        rows = rows_of(await read_body(request), kind)
         return answer(*await WRITERS.do(_take, kind, rows, by))
 
     return taking

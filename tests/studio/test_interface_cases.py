@@ -25,7 +25,13 @@ from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.shadowing import Shadow
 from mpd2.studio.server.interface.bodies import FARTHEST, MOST_BYTES, MOST_ROWS
 
-ANY = st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=8)
+ANY = (
+    st.none()
+    | st.booleans()
+    | st.integers(-(2**63), 2**64 - 1)
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=8)
+)
 GOOD = new_cases(1)[0]
 DAMAGE = st.dictionaries(st.sampled_from(sorted(GOOD)) | st.text(max_size=8), ANY, max_size=3)
 
@@ -46,7 +52,9 @@ def decided() -> dict[Key, tuple[Any, ...]]:
     """What is kept of every arrival that does not depend on who wrote it when."""
     kept = Shadow.here(Workshop.here()).store.everything().arrivals
     assert len({(row.case, row.time) for row in kept}) == len(kept)
-    return {Key(row.case, row.time): (row.inputs, row.available, row.action, row.kept, row.stop, row.reason) for row in kept}
+    return {
+        Key(row.case, row.time): (row.inputs, row.available, row.action, row.kept, row.stop, row.reason) for row in kept
+    }
 
 
 def statuses(answer: Any) -> list[str]:

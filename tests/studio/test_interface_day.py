@@ -25,7 +25,7 @@ KINDS = ("cases", "readings", "outcomes")
 @pytest.fixture(autouse=True)
 def clinic(tmp_path: Path) -> Iterator[Path]:
     """A clinic with an active run, one of whose readers has a token."""
-    with installed(tmp_path, f'[clinic.readers]\n"reader" = "{READER}"\n') as folder:
+    with installed(tmp_path, f'[clinic.readers]\n"token:reader" = "{READER}"\n') as folder:
         activated()
         yield folder
 

@@ -56,7 +56,7 @@ def tokens_here() -> tuple[Token, ...]:
         reason = f"the settings cannot be read: {error.strerror}"
         raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, reason) from None
     except UserError:
-        reason = "the settings cannot be read; whoever looks after the server finds the reason in `clinic status`"
+        reason = "the settings cannot be read; whoever looks after the server has to mend them"
         raise Refused(HTTPStatus.SERVICE_UNAVAILABLE, reason) from None
 
 

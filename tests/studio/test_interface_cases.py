@@ -24,6 +24,7 @@ from mpd2.clinic.shadow.rows import Key
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.shadowing import Shadow
 from mpd2.studio.server.interface.bodies import FARTHEST, MOST_BYTES, MOST_ROWS
+from mpd2.studio.server.interface.desk import MOST_OF_ONE
 
 ANY = (
     st.none()
@@ -99,6 +100,12 @@ def test_rows_are_refused_one_by_one_with_their_reasons() -> None:
     assert "case: found nothing" in reasons[5]
     assert "other content" in reasons[7]
     assert len(decided()) == 2
+
+
+def test_rows_about_one_case_are_as_many_as_there_can_be_readers() -> None:
+    answer = sent([GOOD] * (MOST_OF_ONE + 5))
+    assert Counter(statuses(answer)) == {"accepted": 1, "repeated": MOST_OF_ONE - 1, "refused": 5}
+    assert "another request" in " ".join(answer.json()["rows"][-1]["reasons"])
 
 
 def test_if_every_row_is_refused_the_status_says_so_and_nothing_is_kept() -> None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date
 from http import HTTPStatus
 from typing import Any, Literal
@@ -22,6 +22,7 @@ from mpd2.clinic.shadow.keeping import Taken
 from mpd2.clinic.shadow.rows import Key
 from mpd2.clinic.shadow.worklists import seen_worklist
 from mpd2.core.errors import LISTED, Problem
+from mpd2.core.manifest import MOST
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.shadowing import Shadow
 from mpd2.studio.server.interface.answers import Refused
@@ -30,17 +31,18 @@ from mpd2.studio.server.interface.document import document as described
 from mpd2.studio.server.interface.fields import FIELDS, Field, Kind
 from mpd2.studio.server.interface.rows import checked, number_of
 
+MOST_OF_ONE = MOST  # rows about one case in a request: each of as many readers as there can be
 Fate = Literal["accepted", "repeated"]
 Adding = Callable[[pd.DataFrame], Taken]
 
 
-@dataclass
+@dataclass(frozen=True)
 class Reply:
     """What became of the rows of a request, each by its row as a spreadsheet counts them."""
 
     rows: int
-    fates: dict[int, Fate] = field(default_factory=dict)
-    problems: dict[int, list[Problem]] = field(default_factory=dict)
+    fates: Mapping[int, Fate]
+    problems: Mapping[int, Sequence[Problem]]
 
     @property
     def status(self) -> HTTPStatus:
@@ -149,21 +151,28 @@ def _asked(questions: Sequence[tuple[str, str]], readers: Sequence[str]) -> tupl
 def _taken(rows: Rows, fields: tuple[Field, ...], add: Adding) -> Reply:
     """Hand on what can be handed on, and say of each row what became of it."""
     found = checked(rows, fields)
-    reply = Reply(len(rows), problems=dict(found.problems))
-    for cells in layers(found.cells):
-        _add(cells, add, reply)
-    return reply
+    fates: dict[int, Fate] = {}
+    problems = dict(found.problems)
+    parts = layers(found.cells)
+    for cells in parts[:MOST_OF_ONE]:
+        became, wrong = _added(cells, add)
+        fates |= became
+        problems |= wrong
+    for at in (at for cells in parts[MOST_OF_ONE:] for at in cells.index.tolist()):
+        problems[at] = [Problem(at, CASE, f"more than {MOST_OF_ONE} rows about one case", "them in another request")]
+    return Reply(len(rows), fates, problems)
 
 
-def _add(cells: pd.DataFrame, add: Adding, reply: Reply) -> None:
+def _added(cells: pd.DataFrame, add: Adding) -> tuple[dict[int, Fate], dict[int, list[Problem]]]:
+    """What became of rows about different cases, by row."""
     rows = cells.index.tolist()
     taken = add(cells.set_axis(range(FIRST, FIRST + len(rows))))
+    problems: dict[int, list[Problem]] = {}
     for problem in taken.refused:
-        reply.problems.setdefault(rows[(problem.row or FIRST) - FIRST], []).append(problem)
+        problems.setdefault(rows[(problem.row or FIRST) - FIRST], []).append(problem)
     accepted = set(taken.accepted)
-    for at, key in keys_of(cells).items():
-        if at not in reply.problems:
-            reply.fates[at] = "accepted" if key in accepted else "repeated"
+    keys = {at: key for at, key in keys_of(cells).items() if at not in problems}
+    return {at: "accepted" if key in accepted else "repeated" for at, key in keys.items()}, problems
 
 
 def layers(cells: pd.DataFrame) -> list[pd.DataFrame]:

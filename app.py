@@ -15,6 +15,7 @@ from mpd2.lab.jobs.folder import PLACE, Workshop
 from mpd2.lab.jobs.maintenance import tended
 from mpd2.studio import serving, warm
 from mpd2.studio.server.headers import SecurityHeaders
+from mpd2.studio.server.interface.routes import routes
 from mpd2.studio.server.numbers import show_numbers
 from mpd2.studio.shell import discreet_log
 from mpd2.studio.shell.forgetting import forgetting
@@ -37,5 +38,8 @@ async def ready(_: st.App) -> AsyncIterator[None]:
 
 
 app = st.App(
-    Path(mpd2.__file__).parent / "studio" / "main.py", lifespan=ready, middleware=[Middleware(SecurityHeaders)]
+    Path(mpd2.__file__).parent / "studio" / "main.py",
+    lifespan=ready,
+    routes=routes(),
+    middleware=[Middleware(SecurityHeaders)],
 )

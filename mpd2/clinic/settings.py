@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import tomllib
 from pathlib import Path
+from typing import Self
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from mpd2.clinic.access.actions import Role
 from mpd2.core.errors import UserError, invalid_entries
@@ -37,10 +38,10 @@ class RecordOptions(Record):
 
 
 class Token(Record):
-    """What another program of the hospital signs in with; only the hash of it is kept."""
+    """A program that may use the HTTP interface. Of what it shows when it comes only the hash is written here."""
 
-    name: str = Field(min_length=1, max_length=100)  # under which it acts
-    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    name: str = Field(pattern=r"^\w[\w .-]{0,79}$")  # as the record and the readers' entries call it
+    sha256: str = Field(pattern=r"^[0-9a-f]{64}$")
     role: Role
 
 
@@ -51,7 +52,16 @@ class ClinicOptions(Record):
     folder: Path | None = None  # None: `clinic` in the workshop
     readers: dict[str, str] = Field(default_factory=dict)  # who is signed in, by subject or name: a reader's column
     watched: Path | None = None  # a folder in which tables of new cases appear
-    tokens: tuple[Token, ...] = ()
+    tokens: tuple[Token, ...] = ()  # none: the HTTP interface is off
+
+    @model_validator(mode="after")
+    def _tokens_differ(self) -> Self:
+        for what in ("name", "sha256"):
+            used = [getattr(token, what) for token in self.tokens]
+            twice = sorted({each for each in used if used.count(each) > 1})
+            if twice:
+                raise ValueError(f"tokens: {what} given twice: {', '.join(twice)}")
+        return self
 
 
 class Settings(Record):

@@ -1,4 +1,4 @@
-"""`clinic`: which run the clinic uses, and a day with it in shadow mode."""
+"""`clinic`: which run the clinic uses, a day with it in shadow mode, and who may send it cases."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from argparse import ArgumentParser, Namespace
 from pathlib import Path
 
 from mpd2.cli.arguments import add_json, describe
+from mpd2.cli.clinic import tokens
 from mpd2.cli.clinic.arguments import VERBS, add_days
 
 SUMMARY = "propose and activate a run for the clinic, and watch beside it what the run would do"
@@ -27,6 +28,7 @@ def add(command: ArgumentParser) -> None:
         "clinic report --json",
         "clinic recalibrate --name ours",
         "clinic change-plan 20260101-120000-000000-ours --out plan.html",
+        "clinic token intake --role clinician",
     )
     verbs = command.add_subparsers(dest="verb", metavar="VERB", required=True)
     propose = verbs.add_parser("propose", help="propose a run")
@@ -40,6 +42,7 @@ def add(command: ArgumentParser) -> None:
     plan = verbs.add_parser("change-plan", help="write what changed with a recalibrated run, how and with what effect")
     plan.add_argument("run", help=RUN)
     plan.add_argument("--out", required=True, type=Path, metavar="FILE", help="ending in .html or .md")
+    tokens.add(verbs.add_parser("token", help="make a token for a program that uses the HTTP interface"))
 
 
 def _add_recalibrate(command: ArgumentParser) -> None:
@@ -52,7 +55,9 @@ def _add_recalibrate(command: ArgumentParser) -> None:
 
 
 def run(args: Namespace) -> int:
-    """Propose, activate, tell, or do a part of a day in the clinic."""
+    """Propose, activate, tell, make a token, or do a part of a day in the clinic."""
+    if args.verb == "token":
+        return tokens.run(args)
     if args.verb in VERBS:
         from mpd2.cli.clinic.days import run_day
 

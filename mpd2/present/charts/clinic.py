@@ -1,0 +1,102 @@
+"""Charts of the Clinic page: what would have been done against what was done, and what is watched."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from mpd2.core.text import capital
+from mpd2.present.charts.kit.drawing import drawn_once
+from mpd2.present.charts.kit.forest import forest
+from mpd2.present.charts.kit.style import ALARM, OTHER, READER, ROUTER, AltairChart, with_interval
+
+HEIGHT = 300
+MOST_DATES = 5  # named on an axis, as many as every axis has ticks
+MOST_POINTS = 400  # of a path that are drawn
+
+
+@drawn_once
+def weekly(rows: pd.DataFrame, label: str, unit: str) -> AltairChart:
+    """A difference as it was known at the end of each week, with an interval that allows for looking every week.
+
+    `rows`: one metric of `comparison.weekly`; week (a date), difference, low, high, n.
+    """
+    rows = rows.assign(week=rows["week"].astype(str)).sort_values("week")
+    known = rows.dropna(subset=["low", "high"])
+    across = _dates(rows["week"], "week", "week until")
+    title = f"{label}, would less was, {unit}"
+    base = alt.Chart(known).encode(x=across)
+    tooltip = [
+        alt.Tooltip("week:O", title="week until"),
+        *with_interval("difference", label, "+.1f"),
+        alt.Tooltip("n:Q", title="people"),
+    ]
+    none = alt.Chart(pd.DataFrame({"at": [0.0]})).mark_rule(color=OTHER.colour).encode(y=alt.Y("at:Q", title=title))
+    layers = (
+        base.mark_area(opacity=0.18, color=ROUTER.colour).encode(y=alt.Y("low:Q", title=title), y2="high:Q"),
+        none,
+        base.mark_line(strokeWidth=2, color=ROUTER.colour).encode(y=alt.Y("difference:Q", title=title)),
+        base.mark_point(filled=True, size=60, opacity=1, color=ROUTER.colour, shape=ROUTER.shape).encode(
+            y=alt.Y("difference:Q", title=title), tooltip=tooltip
+        ),
+    )
+    return alt.layer(*layers).properties(title=f"{capital(label)}, week by week", height=HEIGHT)
+
+
+@drawn_once
+def by_part(rows: pd.DataFrame, label: str, unit: str) -> AltairChart:
+    """A difference in every part of the cases, with its interval. `rows`: one metric of `comparison.compare`."""
+    names = [f"{part} (n = {n})" for part, n in zip(rows["part"], rows["n"], strict=True)]
+    shown = rows.assign(title=names, value=rows["difference"], colour=ROUTER.colour, shape=ROUTER.shape)
+    return forest(shown, f"{label}, would less was, {unit}", f"{capital(label)} in each part", zero=True)
+
+
+@drawn_once
+def monitored(rows: pd.DataFrame, threshold: float, name: str, alarm: str = "") -> AltairChart:
+    """How far a monitor has gone towards an alarm, case by case, and the limit at which it gives one.
+
+    `rows`: number (of cases so far), value, day; `alarm`: the day of the first one, marked if there is one.
+    """
+    step = -(-len(rows) // MOST_POINTS) if len(rows) else 1
+    last = len(rows) - 1
+    kept = rows[(rows.index % step == 0) | (rows.index == last) | (rows["value"] >= threshold)]
+    across = alt.X("number:Q", title="cases so far", scale=alt.Scale(nice=False, zero=False))
+    title = "distance from what was learned"
+    base = alt.Chart(kept).encode(x=across)
+    limit = alt.Chart(pd.DataFrame({"at": [threshold]}))
+    layers = [
+        limit.mark_rule(color=ALARM.colour, strokeDash=[6, 4], strokeWidth=2).encode(
+            y=alt.Y("at:Q", title=title), tooltip=alt.Tooltip("at:Q", title="alarm at", format=".2f")
+        ),
+        base.mark_line(color=READER.colour, strokeWidth=2).encode(
+            y=alt.Y("value:Q", title=title, scale=alt.Scale(zero=True)),
+            tooltip=[alt.Tooltip("day:N"), alt.Tooltip("number:Q"), alt.Tooltip("value:Q", format=".2f")],
+        ),
+    ]
+    crossed = rows[rows["day"].astype(str) == alarm].head(1) if alarm else rows.head(0)
+    if len(crossed):
+        layers.append(
+            alt.Chart(crossed)
+            .mark_point(filled=True, size=110, opacity=1, color=ALARM.colour, shape=ALARM.shape)
+            .encode(x=across, y="value:Q", tooltip=[alt.Tooltip("day:N", title="alarm on")])
+        )
+    return alt.layer(*layers).properties(title=f"{capital(name)}; dashed: an alarm", height=HEIGHT)
+
+
+@drawn_once
+def reader_rates(rows: pd.DataFrame, label: str) -> AltairChart:
+    """Each reader's rate of today with its interval; hollow: as it was learned.
+
+    `rows`: reader, value, low, high, learned, n (outcomes of today's cases).
+    """
+    names = [f"{reader} (n = {n})" for reader, n in zip(rows["reader"], rows["n"], strict=True)]
+    shown = rows.assign(title=names, colour=READER.colour, shape=READER.shape)
+    title = f"{capital(label)} of each reader; hollow: as learned"
+    return forest(shown, label, title, hollow=("learned", "as learned"))
+
+
+def _dates(dates: pd.Series[str], field: str, title: str) -> alt.X:
+    """Dates from left to right, of which some are named."""
+    there = dates.drop_duplicates().tolist()
+    step = -(-len(there) // MOST_DATES)
+    return alt.X(f"{field}:O", title=title, axis=alt.Axis(values=there[::-step], labelAngle=0, labelOverlap=False))

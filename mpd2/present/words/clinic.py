@@ -1,0 +1,162 @@
+"""The Clinic page in words: the day, what would have been done against what was done, and what is watched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from math import isnan
+
+import pandas as pd
+
+from mpd2.core.manifest import Task
+from mpd2.core.text import GAP, capital, count, decimal, interval, listed, numbered, percent, percent_interval
+
+ALL = "all"  # the part that is every case
+ALWAYS = f"95{GAP}% intervals that hold however often one looks"
+
+
+@dataclass(frozen=True)
+class Compared:
+    """A number of the comparison, as it is called."""
+
+    label: str  # at the head of a column and on an axis
+    unit: str
+    places: int = 0
+
+
+COMPARED: Mapping[str, Compared] = {
+    "missed": Compared("missed", "of 1,000 people", 1),
+    "false_alarms": Compared("false alarms", "of 1,000 people", 1),
+    "agreement": Compared("same answer", "of 1,000 people", 1),
+    "cost": Compared("cost", "for 1,000 people", 1),
+    "sent": Compared("sent to a reader", "of 1,000 people", 1),
+    "load": Compared("readings", "for 1,000 people", 1),
+}
+"""The numbers of `clinic.shadow.comparison`, in the order in which they are told."""
+
+
+def day_in_words(counts: Mapping[str, int], reasons: Sequence[str] = ()) -> str:
+    """How the day stands; `counts`: came, sent, unread, stopped.
+
+    >>> day_in_words({"came": 300, "sent": 108, "unread": 41, "stopped": 3}, ["record again"])
+    '300 in · 108 sent to a reader · 41 unread · 3 stopped (record again)'
+    >>> day_in_words({"came": 0, "sent": 0, "unread": 0, "stopped": 0})
+    'nobody in yet'
+    """
+    if not counts["came"]:
+        return "nobody in yet"
+    why = f" ({listed(sorted(reasons))})" if reasons and counts["stopped"] else ""
+    return (
+        f"{count(counts['came'])} in · {count(counts['sent'])} sent to a reader · {count(counts['unread'])} unread · "
+        f"{count(counts['stopped'])} stopped{why}"
+    )
+
+
+def compared_in_words(rows: pd.DataFrame, task: Task, against: str = "what was done") -> str:
+    """What it would have done against what was done, for a thousand people; `rows`: the part all of `compare`."""
+    found = rows[rows["part"] == ALL].set_index("metric")
+    n = int(found["n"].max()) if len(found) else 0
+    if not n:
+        return "No outcome is known yet, so nothing can be compared."
+    said = []
+    for name, words in (("missed", f"missed {task.positives}"), ("false_alarms", "false alarms")):
+        if name in found.index and not isnan(found.loc[name, "difference"]):
+            row = found.loc[name]
+            said.append(
+                f"{words} {decimal(row['difference'], 0, signed=True)} "
+                f"({interval(row['low'], row['high'], 0, signed=True)}) a 1,000"
+            )
+    if "agreement" in found.index and not isnan(found.loc["agreement", "would"]):
+        row = found.loc["agreement"]
+        said.append(f"same answer {percent(row['would'] / 1000, 0)}")
+    return f"What it would have done against {against}: {' · '.join(said)} · {numbered(n, 'outcome')}, {ALWAYS}"
+
+
+def since_in_words(first: date) -> str:
+    """Since when.
+
+    >>> since_in_words(date(2026, 10, 1))
+    'Since 1 October 2026'
+    """
+    return f"Since {day_of(first)}"
+
+
+def day_of(day: date) -> str:
+    """A day in words.
+
+    >>> day_of(date(2026, 11, 3))
+    '3 November 2026'
+    """
+    return f"{day.day} {day:%B %Y}"
+
+
+@dataclass(frozen=True)
+class Watched:
+    """How one monitor stands."""
+
+    name: str
+    since: date | None = None  # the day of the alarm that nobody has acknowledged
+    waits: bool = False  # too little is known yet
+
+
+def watch_in_words(monitors: Sequence[Watched]) -> str:
+    """How every monitor stands, those with an alarm first.
+
+    >>> watch_in_words([Watched("inputs"), Watched("Reader B", date(2026, 11, 3)), Watched("AI", waits=True)])
+    'Reader B drifting since 3 November 2026 · inputs ok · AI: too little known yet'
+    >>> watch_in_words([])
+    'nothing is watched before the first case'
+    """
+    if not monitors:
+        return "nothing is watched before the first case"
+    loud = [f"{each.name} drifting since {day_of(each.since)}" for each in monitors if each.since]
+    quiet = [each.name for each in monitors if not each.since and not each.waits]
+    waiting = [each.name for each in monitors if not each.since and each.waits]
+    return " · ".join([
+        *loud,
+        *([f"{listed(quiet)} ok"] if quiet else []),
+        *([f"{listed(waiting)}: too little known yet"] if waiting else []),
+    ])  # fmt: skip
+
+
+def compared_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """The comparison as text: part, what, would, was, difference with its interval, people."""
+
+    def shown(row: pd.Series[float], column: str, signed: bool = False) -> str:
+        return decimal(row[column], COMPARED[str(row["metric"])].places, signed)
+
+    known = rows[rows["metric"].isin(COMPARED)]
+    return pd.DataFrame(
+        [
+            {
+                "part": row["part"],
+                "what": f"{capital(COMPARED[row['metric']].label)}, {COMPARED[row['metric']].unit}",
+                "would": shown(row, "would"),
+                "done": shown(row, "done"),
+                "difference": shown(row, "difference", signed=True),
+                "interval": interval(row["low"], row["high"], COMPARED[row["metric"]].places, signed=True),
+                "n": int(row["n"]),
+            }
+            for _, row in known.iterrows()
+        ],
+        columns=["part", "what", "would", "done", "difference", "interval", "n"],
+    )
+
+
+def false_alarms_in_words(days: float) -> str:
+    """How often an alarm comes by chance.
+
+    >>> false_alarms_in_words(500)
+    'once in 500 days by chance'
+    """
+    return f"once in {count(round(days))} days by chance"
+
+
+def rate_in_words(value: float, low: float, high: float, n: int) -> str:
+    r"""A reader's rate.
+
+    >>> rate_in_words(0.9, 0.85, 0.94, 210)
+    '90.0\xa0% (85.0 to 94.0\xa0%, n = 210)'
+    """
+    return f"{percent(value, 1)} ({percent_interval(low, high)}, n = {count(n)})"

@@ -1,0 +1,88 @@
+"""What the Clinic page explains."""
+
+TABS = {
+    "intake": "Take in cases",
+    "worklists": "Worklists",
+    "outcomes": "Outcomes",
+    "compared": "Compared",
+    "watch": "Watch",
+    "readers": "Readers",
+    "setting": "Setting of the day",
+}
+"""The tabs, by their key in the link."""
+
+SHADOW = (
+    "Shadow mode: nothing in care changes. Every case is routed before anybody knows the truth, and what would have been "
+    "done is compared with what was done."
+)
+NOT_THE_SIDEBAR = (
+    "This page goes by the run that is activated for the clinic, not by the active run in the sidebar, and by all of "
+    "its cases, not by the slice."
+)
+NOT_READY = "No run is activated for the clinic yet, so no case can be taken in: {reason}"
+HOW = (
+    "One person proposes a run, another one activates it, both with a reason. That is done on Retrain: behind *Clinic* "
+    "under a run that was just trained, or under *Own runs*. A run that is shipped can be proposed here."
+)
+ALONE = "On this machine, without a login, one and the same person may do both."
+PROPOSE = "Propose {run}"
+WHY = "Why it should be used"
+
+INTAKE = (
+    "A table with a row a case, in the columns the run learned from: CSV, Excel or Parquet. Each row is routed as it "
+    "is, by itself; a row that cannot be used is refused alone, with the reason. A case that came in before at the "
+    "same time and with the same content changes nothing."
+)
+TIMES = (
+    "A column `time` says when each case came in (2026-11-16 08:30, in UTC unless it says otherwise). Without it, all "
+    "rows came in now."
+)
+PRIVATE = "Cases are kept in this installation's own database. Ids should be pseudonyms, never names."
+READINGS = (
+    "Answers of readers as a table: the case, its time, `reader` (the column of the run's table), `says` (0 or 1, or "
+    "empty if declined), `confidence` (0 to 1, may be empty) and `declined` (1 if so)."
+)
+OUTCOMES = (
+    "What turned out, as a table: the case, its time, `truth` (0 or 1) and, where it is known, `done`: the answer that "
+    "the clinic itself acted on. Without `done` the comparison is with the AI alone."
+)
+NO_OUTCOME = "No outcome is known yet. Add outcomes on the tab Outcomes; until then nothing can be compared."
+WITHOUT_DONE = (
+    "What the clinic itself acted on is not known (no outcome has `done`), so what it would have done is compared with "
+    "the AI alone."
+)
+COMPARED = (
+    "For a thousand people. “Would”: had the run's decisions been followed; “was”: what was done. Difference: would "
+    "less was, with an interval that holds however often one looks (always-valid, 95 %). Only cases with a known "
+    "outcome and every answer that was asked for are counted."
+)
+WEEKLY = (
+    "Each week all cases so far. The band holds for all weeks together: the chance that it is ever wrong is at most "
+    "5 %, so looking every week is allowed."
+)
+WATCHED = (
+    "Each monitor looks at the cases one after another and adds up how far they are from those the run learned from. "
+    "It gives an alarm at the dashed line. An alarm says that something has changed, not what: look before you trust "
+    "on. Nothing is ever stopped by itself."
+)
+ACKNOWLEDGE = "What was found, and what is done about it"
+RATES = (
+    "Each reader's rates from the cases with a known outcome, taken together with the cases learned from. With few "
+    "new cases a rate stays near what all readers have (shrinkage); a newcomer begins as they do. 95 % intervals."
+)
+SETTING = (
+    "What holds from a day on: who is there, how many cases each can read, the budget, and what errors cost. Cases "
+    "that came in before keep the setting of their day."
+)
+ONLY_ADMINS = "The setting is changed by admins."
+NOT_ASKED = "The run keeps this case; nobody is asked."
+ANSWER = "The answer of {reader}"
+DECLINE = "Declines"
+CONFIDENCE = "How sure, 50 to 100 %"
+OVERRIDE = "Decide otherwise"
+OVERRIDE_WHY = "Why it should go another way"
+NOBODY_WAITS = "Nobody waits for {reader}."
+ARRIVALS_ALT = "The cases that came in, the newest first: time, case, who decides, answer, and what is still awaited."
+WORKLIST_ALT = "Cases that wait for the reader: time, case, the AI's probability and why it is asked."
+COMPARED_ALT = "What would have been done and what was done, for a thousand people, with the difference and its interval."
+REFUSED_ALT = "What was refused: row, column, what was found and what is expected."

@@ -19,9 +19,9 @@ from mpd2.studio.shell.scenario import Scenario
 REASON = "clinic_reason"  # key of the session
 
 
-def draw(reason: str, about: Scenario, place: Workshop) -> None:
+def draw(about: Scenario, place: Workshop) -> None:
     """Why there is nothing to see yet, the way to Retrain, and the run of the sidebar to propose or activate."""
-    st.info(texts.NOT_READY.format(reason=verbatim(reason)), icon=":material/local_hospital:")
+    st.info(texts.NOT_READY, icon=":material/local_hospital:")
     st.markdown(texts.HOW)
     with st.container(horizontal=True):
         st.page_link(entry("retrain").path, label="Retrain", icon=entry("retrain").icon)

@@ -1,5 +1,7 @@
 """What the Clinic page explains."""
 
+import streamlit as st
+
 TABS = {
     "intake": "Take in cases",
     "worklists": "Worklists",
@@ -19,7 +21,7 @@ NOT_THE_SIDEBAR = (
     "This page goes by the run that is activated for the clinic, not by the active run in the sidebar, and by all of "
     "its cases, not by the slice."
 )
-NOT_READY = "No run is activated for the clinic yet, so no case can be taken in: {reason}"
+NOT_READY = "No run is activated for the clinic yet, so no case can be taken in. Propose one and activate it."
 HOW = (
     "One person proposes a run, another one activates it, both with a reason. That is done on Retrain: behind *Clinic* "
     "under a run that was just trained, or under *Own runs*. A run that is shipped can be proposed here."
@@ -35,7 +37,7 @@ INTAKE = (
 )
 TIMES = (
     "A column `time` says when each case came in (2026-11-16 08:30, in UTC unless it says otherwise). Without it, all "
-    "rows came in now."
+    "rows came in when the file was chosen."
 )
 PRIVATE = "Cases are kept in this installation's own database. Ids should be pseudonyms, never names."
 READINGS = (
@@ -86,3 +88,68 @@ ARRIVALS_ALT = "The cases that came in, the newest first: time, case, who decide
 WORKLIST_ALT = "Cases that wait for the reader: time, case, the AI's probability and why it is asked."
 COMPARED_ALT = "What would have been done and what was done, for a thousand people, with the difference and its interval."
 REFUSED_ALT = "What was refused: row, column, what was found and what is expected."
+NOTHING_TAKEN = "Nothing was taken in."
+NO_CASE = "No case has come in yet: take some in below."
+NOT_MAPPED = (
+    "You are signed in as a reader, but the settings do not say which reader of the run you are: `[clinic.readers]` "
+    "maps people to readers."
+)
+TEMPLATE = "An empty table with every column that can be taken in."
+EXAMPLE = "Validation cases of the table the run learned from, without truth and readings, to try the page with."
+KEPT_BACK = ["reason"]
+"""Columns of a worklist that are shown for one case only."""
+
+ARRIVAL_COLUMNS = {
+    "time": st.column_config.DatetimeColumn("Came in (UTC)", format="YYYY-MM-DD HH:mm"),
+    "case_id": "Case",
+    "decided_by": "Goes to",
+    "answer": "Answer",
+    "waiting": "Waits for",
+    "stop": "Stopped",
+}
+WORKLIST_COLUMNS = {
+    "time": st.column_config.DatetimeColumn("Came in (UTC)", format="YYYY-MM-DD HH:mm"),
+    "case_id": "Case",
+    "cohort": "Cohort",
+    "stop": "Stopped",
+}
+COMPARED_COLUMNS = {
+    "part": "Part",
+    "what": "What",
+    "would": "Would",
+    "done": "Was",
+    "difference": "Difference",
+    "interval": st.column_config.TextColumn("95 % always-valid", help=COMPARED),
+    "n": st.column_config.NumberColumn("People", format="localized"),
+}
+PARTS = "Each part by itself; the more parts one looks at, the more look different by chance."
+INPUT_COLUMNS = {
+    "input": "What was measured",
+    "value": st.column_config.NumberColumn("Value", format="%.3f"),
+}
+INPUTS_ALT = "What was measured of the case."
+BLIND = "An answer is worth most if it is given before this is opened."
+NO_REASON = "This run gives no reason."
+DECLINES = "Declines"
+ANSWER_HELP = "What the reader says of the case alone. Declining asks somebody else where the run can."
+KEEPS = "The answer is kept with the time; a later one of the same reader takes its place, and both stay in the record."
+OVERRIDE_HELP = "What a clinician would do in place of the run, with the reason. In shadow mode it is kept and counted."
+OUTCOME_CASE = "The id under which it came in."
+DONE = "The answer that the clinic itself acted on, if that is known."
+FROM = "From this day on (UTC), until another setting does. Cases that are there keep theirs."
+CASES_A_DAY = "How many cases are expected a day: places are counted on them."
+LEVEL = "Counts where a sensitivity of your own is the operating point; it is chosen on val."
+HOLDS = "Cases that come in from that day on are routed by it."
+ROSTER_COLUMNS = {
+    "reader": None,
+    "name": st.column_config.TextColumn("Reader", pinned=True),
+    "here": st.column_config.CheckboxColumn("Here", help="Untick if away"),
+    "at_most": st.column_config.NumberColumn("At most a day", min_value=0, max_value=1_000_000, step=1),
+}
+SETTING_COLUMNS = {
+    "start": st.column_config.DateColumn("From", format="YYYY-MM-DD"),
+    "what": st.column_config.TextColumn("What holds", width="large"),
+    "by": "Set by",
+    "at": st.column_config.DatetimeColumn("On (UTC)", format="YYYY-MM-DD HH:mm"),
+}
+SETTINGS_ALT = "Every setting so far: from when, what holds, by whom and when it was set."

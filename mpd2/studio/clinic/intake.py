@@ -1,0 +1,60 @@
+"""Cases taken in: a file, what became of each row, and the cases that came in last."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+import pandas as pd
+import streamlit as st
+
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.shadow.columns import TIME
+from mpd2.clinic.shadow.intake import take_in
+from mpd2.core.text import count
+from mpd2.studio.clinic import paging, sending, store, texts
+from mpd2.studio.clinic.sending import Sent
+from mpd2.studio.clinic.store import Clinic
+from mpd2.studio.parts import widgets
+from mpd2.studio.shell import identity
+
+
+
+def timed(cells: pd.DataFrame) -> pd.DataFrame:
+    """Cells with a time for every case: now, where a file has none; pressed twice, it is the same time."""
+    return cells if TIME in cells else cells.assign(**{TIME: datetime.now(UTC).isoformat(timespec="seconds")})
+
+
+SENT = Sent("intake", "Cases", Action.ROUTE_CASE, "case", "cases", "Take in {rows}", timed)
+
+
+def draw(clinic: Clinic) -> None:
+    """A file of cases, and what came in before."""
+    st.markdown(f"{texts.INTAKE} {texts.TIMES}")
+    sending.draw(SENT, lambda cells, by: take_in(cells, clinic.shadow.store, clinic.shadow.decider, by=by))
+    with st.container(horizontal=True):
+        for name, (make, said) in {
+            "template": (clinic.template, texts.TEMPLATE),
+            "example": (clinic.example, texts.EXAMPLE),
+        }.items():
+            st.download_button(
+                name.capitalize(), make, f"clinic-{name}.csv", "text/csv", key=f"clinic_{name}", on_click="ignore",
+                icon=":material/download:", type="tertiary",
+                **identity.permitted(Action.ROUTE_CASE, otherwise=said),
+            )  # fmt: skip
+    _arrivals(clinic)
+
+
+def _arrivals(clinic: Clinic) -> None:
+    """The cases that came in, the newest first."""
+    rows = store.arrivals(clinic)
+    if rows.empty:
+        return
+    st.subheader(f"Came in: {count(len(rows))}", anchor=False)
+    widgets.data_table(
+        paging.page_of(rows, "clinic_arrivals"),
+        key="arrivals",
+        alt_text=texts.ARRIVALS_ALT,
+        columns=texts.ARRIVAL_COLUMNS,
+        csv=rows,
+    )
+    paging.turner(rows, "clinic_arrivals")

@@ -1,0 +1,57 @@
+"""The Clinic page in words."""
+
+from __future__ import annotations
+
+from datetime import date
+
+import pandas as pd
+from strategies import TASK
+
+from mpd2.present.words import clinic
+
+ROWS = pd.DataFrame({
+    "part": ["all"] * 3 + ["REFUGE"],
+    "metric": ["missed", "false_alarms", "agreement", "missed"],
+    "would": [10.0, 59.0, 912.0, 4.0],
+    "done": [11.0, 120.0, float("nan"), 2.0],
+    "difference": [-1.0, -61.0, float("nan"), 2.0],
+    "low": [-6.4, -88.0, float("nan"), -3.0],
+    "high": [4.4, -35.0, float("nan"), 7.0],
+    "n": [1210, 1210, 1210, 400],
+})  # fmt: skip
+
+
+def test_the_comparison_names_both_errors_with_intervals_the_agreement_and_how_many_it_is_about():
+    said = clinic.compared_in_words(ROWS, TASK)
+    assert f"missed {TASK.positives} −1 (−6 to +4) a 1,000" in said
+    assert "false alarms −61 (−88 to −35) a 1,000" in said
+    assert "same answer 91" in said
+    assert "1,210 outcomes" in said
+    assert "however often one looks" in said
+
+
+def test_before_an_outcome_is_known_nothing_is_claimed():
+    assert "nothing can be compared" in clinic.compared_in_words(ROWS.assign(n=0), TASK)
+    assert "nothing can be compared" in clinic.compared_in_words(ROWS.head(0), TASK)
+
+
+def test_the_table_has_every_number_with_its_interval_and_its_unit():
+    table = clinic.compared_table(ROWS)
+    assert table["part"].tolist() == ["all", "all", "all", "REFUGE"]
+    first = table.iloc[0]
+    assert (first["would"], first["done"], first["difference"]) == ("10.0", "11.0", "−1.0")
+    assert first["interval"] == "−6.4 to +4.4"
+    assert first["what"] == "Missed, of 1,000 people"
+    assert table["interval"].iloc[2] == ""
+
+
+def test_a_number_nobody_knows_is_left_out_of_the_table():
+    assert clinic.compared_table(ROWS.assign(metric="new")).empty
+
+
+def test_alarms_come_first_and_what_knows_too_little_last():
+    said = clinic.watch_in_words([
+        clinic.Watched("AI"), clinic.Watched("inputs"), clinic.Watched("prevalence", waits=True),
+        clinic.Watched("Ben", date(2026, 11, 3)),
+    ])  # fmt: skip
+    assert said == "Ben drifting since 3 November 2026 · AI and inputs ok · prevalence: too little known yet"

@@ -17,6 +17,7 @@ from mpd2.core.error_rates import Expectations
 from mpd2.core.policy import Continuations, Decisions, Policy
 from mpd2.core.runs import Run
 from mpd2.core.state import StateLayout
+from mpd2.methods.plus.asking import Outlook
 
 COHORT = "cohort"  # an input besides those of the state
 
@@ -66,6 +67,14 @@ class AsksOn(Relabels, Protocol):
 
     def most_readers(self, run: Run) -> int:
         """How many readers may be asked about a case."""
+
+
+@runtime_checkable
+class Enquires(AsksOn, Protocol):
+    """A method whose next question can be told when answers come in one at a time, days after the case."""
+
+    def outlook(self, run: Run, cohort: Cohort) -> Callable[[OperatingPoint], Outlook]:
+        """What all members together believe of every case before anybody is asked, at any point, [N]."""
 
 
 @runtime_checkable

@@ -21,7 +21,7 @@ from mpd2.core.rng import Stream, stream
 from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.intervals import observed
 from mpd2.evaluation.metrics import COUNTED, tally
-from mpd2.planning.assignment import NO_PART, Places, sample_prices, total_worth
+from mpd2.planning.assignment import NO_PART, Places, total_worth
 from mpd2.planning.plan import Plan, places_for, plan
 from mpd2.planning.ranked_cases import RankedCases
 from mpd2.planning.roster_and_limits import Limits
@@ -71,7 +71,7 @@ def decide_on_arrival(preference: Floats, cohort: Cohort, limits: Limits, past: 
         coming = len(cohort) - i
         left = min(left, int(room.sum()))  # a budget nobody has room for must not hurry anybody
         if i % every == 0:
-            bar, reader_prices = _prices(past, left, room, coming, places.fill)
+            bar, reader_prices = place_prices(past, left, room, coming, places.fill)
         price[i] = bar
         net = np.where(room > 0, here[i] - reader_prices, -np.inf)
         j = int(net.argmax())
@@ -110,10 +110,10 @@ def in_many_orders(ranked: RankedCases, past: Floats, limits: Limits, costs: Cos
     return pd.DataFrame(rows)
 
 
-def _prices(past: Floats, left: int, room: Ints, coming: int, fill: bool) -> tuple[float, Floats]:
-    """The price of a place and of each reader's, if the cases still to come were like past ones."""
+def place_prices(past: Floats, left: int, room: Ints, coming: int, fill: bool) -> tuple[float, Floats]:
+    """The price of a place and of each reader's, [M], if the cases still to come were like past ones, [P, M]."""
     scale = len(past) / coming
     total, readers = (np.rint(np.minimum(n, coming) * scale).astype(np.int64) for n in (np.int64(left), room))
     nowhere = np.full(len(past), NO_PART, np.int64)
-    sample = sample_prices(past, Places(int(total), nowhere, np.zeros(0, np.int64), readers, fill))
+    sample = sampleplace_prices(past, Places(int(total), nowhere, np.zeros(0, np.int64), readers, fill))
     return sample.total_price, sample.reader_prices

@@ -70,13 +70,14 @@ def recosted(preference: Floats, errors: ErrorRates, trained: Costs, wanted: Cos
     return preference + rate * (savings(errors, in_unit_of(trained, wanted)) - savings(errors, trained))
 
 
-def reordered(preference: Floats, saving: Floats) -> Floats:
+def reordered(preference: Floats, saving: Floats, rate: float | None = None) -> Floats:
     """The same decisions, with another order in which cases join or leave as the budget moves; both [N, M].
 
     A case the policy sends stays above 0, goes to the same reader, and is held the longer the more that is expected to
-    save; a case it keeps stays below 0, and the first to join is the one that would save most, with whoever would.
+    save; a case it keeps stays below 0, and the first to join is the one that would save most, with whoever would. The
+    exchange `rate` is that of these cases, unless one is known.
     """
-    summed = preference + exchange_rate(preference, saving) * saving
+    summed = preference + (exchange_rate(preference, saving) if rate is None else rate) * saving
     best = preference.argmax(-1)[:, None]
     sent = np.take_along_axis(preference, best, -1) > 0  # [N, 1]
     chosen = np.take_along_axis(summed, best, -1)

@@ -12,6 +12,7 @@ from typing import Any, TextIO
 
 from sqlalchemy import Connection, Row, select
 
+from mpd2.clinic.database.engine import in_words
 from mpd2.clinic.record.checkpoints import FILE, place_of, read_place
 from mpd2.clinic.record.entry import Entry, canonical, now
 from mpd2.clinic.record.keys import PUBLIC, read_public
@@ -19,7 +20,7 @@ from mpd2.clinic.record.log import KEYS, RecordLog
 from mpd2.clinic.record.schema import CASE_KEYS, IDENTITY
 from mpd2.clinic.record.search import entry_of
 from mpd2.clinic.record.signed import Damaged
-from mpd2.clinic.record.storage import Storage, all_rows, has_tables, in_words, tombstone_lines
+from mpd2.clinic.record.storage import SUBJECT, Storage, all_rows, has_tables, tombstone_lines
 from mpd2.clinic.record.verify import Copy
 from mpd2.clinic.settings import RecordOptions
 from mpd2.core.errors import UserError
@@ -70,7 +71,7 @@ def _identity(connection: Connection) -> str:
 
 
 def _checked(rows: Iterable[Row[Any]]) -> Iterator[Entry | Damaged]:
-    with in_words("read"):
+    with in_words(SUBJECT, "read"):
         for row in rows:
             try:
                 yield entry_of(row)

@@ -7,6 +7,7 @@ the order of answers cannot matter. Answers are taken to be independent given tr
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import perm
 from typing import Any
@@ -40,6 +41,15 @@ class Outlook:
     def together(self) -> Outlook:
         """One outlook for a population: the mean of its members' beliefs, [E, N] to [N]."""
         return replace(self, prior=self.prior.mean(0), answers=self.answers.mean(0))
+
+
+@dataclass(frozen=True, eq=False)
+class Enquired:
+    """How far N enquiries have come with the answers that are there."""
+
+    consulted: Ints  # [N, limit] who has answered, in order, and last who is being waited for; NOBODY where nobody is
+    label: Ints  # [N] UNKNOWN while an answer is awaited
+    waiting: Ints  # [N] whose answer is awaited; NOBODY where the enquiry has ended
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,6 +115,58 @@ def continuations(outlook: Outlook, words: Ints, costs: Costs, limit: int) -> Co
         label=label.reshape(shape),
         consulted=consulted.reshape(*shape, limit),
     )
+
+
+def enquire(outlook: Outlook, first: Ints, words: Ints, declined: Bools, costs: Costs, limit: int) -> Enquired:
+    """How N enquiries stand that began with the readers at `first`, NOBODY where nobody is asked.
+
+    `words` is what has been said so far, [N, M], UNKNOWN where nothing; whoever has `declined`, [N, M], is passed over
+    once it is their turn. With all words known and nobody declining it ends as `continuations` do.
+    """
+    terms, state = _begin(outlook, costs)
+    rows = len(first)
+    consulted, waiting = np.full((rows, limit), NOBODY), np.full(rows, NOBODY)
+    step = np.zeros(rows, np.int64)  # answers so far
+    active = np.flatnonzero(first != NOBODY)
+    reader = first[active]
+    while len(active):
+        word = words[active, reader]
+        refused = declined[active, reader] & (word == UNKNOWN)
+        waits = (word == UNKNOWN) & ~refused
+        waiting[active[waits]] = reader[waits]
+        said = word != UNKNOWN
+        known = said | waits
+        consulted[active[known], step[active[known]]] = reader[known]
+        state.open[active[refused], reader[refused]] = False
+        after = _heard(state.rows(active[said]), terms, reader[said], word[said])
+        state.belief[active[said]], state.open[active[said]] = after.belief, after.open
+        state.label[active[said]] = after.label
+        step[active[said]] += 1
+        active = active[~waits]
+        active, reader = _next_questions(active, state, terms, step, limit)
+    return Enquired(consulted, np.where(waiting != NOBODY, UNKNOWN, _labels(state, terms)), waiting)
+
+
+def _next_questions(active: Ints, state: _Enquiries, terms: _Terms, step: Ints, limit: int) -> tuple[Ints, Ints]:
+    """Which of the enquiries go on, and whom each asks; answers so far say how far each may still look."""
+    readers = state.open.shape[1]
+    active = active[(step[active] < limit) & state.open[active].any(-1)]
+    found = np.full(len(active), NOBODY)
+    for done in np.unique(step[active]):
+        rows = np.flatnonzero(step[active] == done)
+        under_way = state.rows(active[rows])
+        asking = _asking(under_way, terms, look_ahead(limit - int(done), readers))
+        best = asking.argmin(-1)
+        found[rows] = np.where(_stop(under_way, terms) > asking[np.arange(len(rows)), best], best, NOBODY)
+    return active[found != NOBODY], found[found != NOBODY]
+
+
+def joined_outlook(parts: Sequence[Outlook]) -> Outlook:
+    """The outlook on all cases from those on their parts, at least one, without members."""
+    if len(parts) == 1:
+        return parts[0]
+    names = ("prior", "answers", "available", "kept")
+    return replace(parts[0], **{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
 
 
 def chain(outlook: Outlook, case: Cohort, costs: Costs, limit: int, prevalence: float) -> pd.DataFrame:

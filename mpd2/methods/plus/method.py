@@ -44,6 +44,7 @@ from mpd2.methods.plus.asking import (
     continuations,
     decide,
     first_gain,
+    joined_outlook,
     look_ahead,
 )
 from mpd2.methods.plus.posterior import (
@@ -153,6 +154,11 @@ class Plus:
             return _soft(np.concatenate(gains), cohort), joined_continuations(endings)
 
         return at
+
+    def outlook(self, run: Run, cohort: Cohort) -> Callable[[OperatingPoint], Outlook]:
+        """What all members together believe of every case before anybody is asked, at any point, [N]."""
+        beliefs = [_mean_outlook(run, part) for part in in_parts(cohort)]
+        return lambda point: joined_outlook([belief(point) for belief in beliefs])
 
     def continuations(self, run: Run, cohort: Cohort) -> Continuations:
         """How every case ends, for every member, if nobody is asked and if each reader is asked first."""

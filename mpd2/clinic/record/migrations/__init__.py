@@ -1,35 +1,14 @@
-"""How the tables of the record came to be what they are: each step a module in `versions`, walked by Alembic."""
+"""How the tables of the record came to be what they are: each step a module in `versions`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-from alembic.config import Config
-from alembic.runtime.environment import EnvironmentContext
-from alembic.runtime.migration import MigrationContext
-from alembic.script import ScriptDirectory
 from sqlalchemy import Connection
 
-from mpd2.core.errors import UserError
+from mpd2.clinic.database import migrating
 
 
 def upgrade(connection: Connection) -> None:
     """Bring the tables up to date, within the transaction of the connection; tables of a newer version are refused."""
-    script = ScriptDirectory(str(Path(__file__).parent))
-    newest = script.get_current_head()
-    there = MigrationContext.configure(connection).get_current_revision()
-    if there == newest:
-        return
-    if there is not None and there not in {step.revision for step in script.walk_revisions()}:
-        raise UserError(
-            f"record: it was written by a newer version of MPD² (its tables are at {there}, this version knows them up "
-            f"to {newest}); install that version, or restore a backup of this one's"
-        )
-
-    def steps(revision: Any, _: MigrationContext) -> Any:
-        return script._upgrade_revs("head", revision)
-
-    with EnvironmentContext(Config(), script, fn=steps) as environment:
-        environment.configure(connection=connection)
-        environment.run_migrations()
+    migrating.upgrade(connection, Path(__file__).parent, "record")

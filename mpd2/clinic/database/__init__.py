@@ -1,0 +1,1 @@
+"""Databases of an installation: SQLite files of its own, or PostgreSQL."""

@@ -51,7 +51,7 @@ def _in_words(clinic: Clinic, setting: Setting) -> str:
     since = "From the first case on" if setting.start == date.min else f"From {day_of(setting.start)} on"
     point = "" if setting.weight is None else f"; a miss weighs {setting.weight:.3g} in decisions"
     sure = "" if setting.confident is None else f"; an AI at least {percent(setting.confident)} sure is not overruled"
-    day = in_words(day_setting(setting, clinic.manifest), clinic.manifest, clinic.own_share)
+    day = in_words(day_setting(setting, clinic.manifest), clinic.manifest, store.own_share(clinic))
     return f"{since}: {day}{point}{sure}."
 
 

@@ -13,14 +13,16 @@ import pandas as pd
 
 from mpd2.clinic.access.actor import Actor
 from mpd2.clinic.shadow.comparison import compare, weekly
-from mpd2.clinic.shadow.rows import Key
+from mpd2.clinic.shadow.reader_rates import reader_rates
+from mpd2.clinic.shadow.rows import USUAL, Key
 from mpd2.clinic.shadow.snapshot import Snapshot
 from mpd2.clinic.shadow.worklists import overview_of, worklist_of
 from mpd2.core.cache import cached
 from mpd2.core.cohort import UNKNOWN
 from mpd2.core.manifest import Manifest, Task
+from mpd2.core.state import PROBABILITY
 from mpd2.core.table_file import write_template
-from mpd2.core.text import capital
+from mpd2.core.text import capital, percent
 from mpd2.lab.activation import Activation, standing
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.shadowing import Shadow
@@ -121,3 +123,90 @@ def _compared(shadow: Shadow, version: int, by: str) -> pd.DataFrame:
 def _weeks(shadow: Shadow, version: int) -> pd.DataFrame:
     now = shadow.snapshot()
     return weekly(now, now.costs())
+
+
+def rates(clinic: Clinic) -> pd.DataFrame:
+    """How good each reader is by now."""
+    return _rates(clinic.shadow, clinic.snapshot.version)
+
+
+def waiting(clinic: Clinic) -> dict[str, int]:
+    """How many cases wait for each reader, by column."""
+    columns, many = np.unique(clinic.snapshot.waiting, return_counts=True)
+    found = dict(zip(columns.tolist(), many.tolist(), strict=True))
+    return {column: found.get(column, 0) for column in clinic.names}
+
+
+def arrivals(clinic: Clinic) -> pd.DataFrame:
+    """Every case that came in, the newest first."""
+    return _arrivals(clinic.shadow, clinic.snapshot.version)
+
+
+def inputs(clinic: Clinic, row: int) -> pd.DataFrame:
+    """What was measured of a case, but for what the AI says."""
+    cohort, layout = clinic.snapshot.cohort, clinic.manifest.layout
+    shown = [name for name in layout.names if name not in {PROBABILITY, *layout.scores}]
+    places = [layout.names.index(name) for name in shown]
+    return pd.DataFrame({
+        "input": [capital(layout.titles[name]) for name in shown],
+        "value": np.where(cohort.absent[row, places], np.nan, cohort.state[row, places]),
+    })  # fmt: skip
+
+
+def said(clinic: Clinic, row: int) -> list[str]:
+    """What readers have said of a case, a line each."""
+    now, words = clinic.snapshot, {1: clinic.task.positive, 0: clinic.task.negative}
+    lines = []
+    for j, name in enumerate(clinic.names.values()):
+        word = int(now.cohort.decisions[row, j])
+        if word != UNKNOWN:
+            sure = "" if np.isnan(now.confidence[row, j]) else f", {percent(float(now.confidence[row, j]))} sure"
+            lines.append(f"{name}: {words[word]}{sure}")
+        elif now.declined[row, j]:
+            lines.append(f"{name}: declined")
+    return lines
+
+
+def weight_for(clinic: Clinic, floor: Floor, confident: float | None) -> float:
+    """What a miss has to weigh so that the active run keeps a floor on the val cases it learned from."""
+    return _weight(clinic.shadow, floor, confident)
+
+
+def own_share(clinic: Clinic) -> float:
+    """Which share of the val cases the active run sends without limits."""
+    return _own_share(clinic.shadow)
+
+
+@cached
+def _rates(shadow: Shadow, version: int) -> pd.DataFrame:
+    return reader_rates(shadow.snapshot(), shadow.learned)
+
+
+@cached
+def _arrivals(shadow: Shadow, version: int) -> pd.DataFrame:
+    now = shadow.snapshot()
+    names = np.array(["AI", *(reader.name for reader in shadow.manifest.readers)], object)
+    column = {"": "", **dict(zip(shadow.manifest.columns, names[1:], strict=True))}
+    answers = np.array([shadow.manifest.task.negative, shadow.manifest.task.positive, ""], object)
+    rows = pd.DataFrame({
+        "time": now.times,
+        "case_id": now.cohort.ids,
+        "decided_by": names[now.action],
+        "answer": answers[now.decisions.label],
+        "waiting": pd.Series(now.waiting).map(column),
+        "stop": now.stops,
+    })  # fmt: skip
+    return rows.iloc[::-1].reset_index(drop=True)
+
+
+@cached
+def _weight(shadow: Shadow, floor: Floor, confident: float | None) -> float:
+    val = shadow.learned.subset(split="val")
+    point, _ = choose_point(shadow.run, val, floor, shadow.deciders.errors, confident)
+    return point.costs.false_negative
+
+
+@cached
+def _own_share(shadow: Shadow) -> float:
+    val = shadow.learned.subset(split="val")
+    return float((shadow.deciders.under(USUAL).decided(val).beliefs.action > 0).mean())

@@ -153,3 +153,18 @@ SETTING_COLUMNS = {
     "at": st.column_config.DatetimeColumn("On (UTC)", format="YYYY-MM-DD HH:mm"),
 }
 SETTINGS_ALT = "Every setting so far: from when, what holds, by whom and when it was set."
+HARDER = (
+    "Readers are asked about the cases a run does not decide alone, which are harder than others: a rate may fall for "
+    "that reason only."
+)
+RATES_ALT = "Sensitivity and specificity of each reader by now, with intervals, and as learned."
+RATE_COLUMNS = {
+    "metric": "Rate",
+    "reader": "Reader",
+    "value": st.column_config.NumberColumn("By now", format="%.1f %%"),
+    "low": st.column_config.NumberColumn("95 % from", format="%.1f %%"),
+    "high": st.column_config.NumberColumn("to", format="%.1f %%"),
+    "learned": st.column_config.NumberColumn("As learned", format="%.1f %%"),
+    "n_learned": st.column_config.NumberColumn("Cases learned from", format="localized"),
+    "n": st.column_config.NumberColumn("New cases", format="localized"),
+}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mpd2.clinic.access.actions import Action
 from mpd2.clinic.access.actor import Actor
-from mpd2.clinic.settings import SETTINGS, RecordOptions, load_settings
+from mpd2.clinic.settings import SETTINGS, ClinicOptions, RecordOptions, load_settings
 from mpd2.core.errors import UserError
 from mpd2.core.files import ROOT
 
@@ -91,6 +91,13 @@ def _folder(options: RecordOptions) -> Path:
         return _from_settings(options.folder)
     workshop = os.environ.get(WORKSHOP)
     return (Path(workshop) if workshop else ROOT / "build") / "record"
+
+
+def clinic_options() -> ClinicOptions:
+    """The settings of shadow mode, their paths meant from the folder of the settings."""
+    options = load_settings().clinic
+    paths = {name: getattr(options, name) for name in ("folder", "watched")}
+    return options.model_copy(update={name: path and _from_settings(path) for name, path in paths.items()})
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:

@@ -36,11 +36,30 @@ class RecordOptions(Record):
     retention_days: int | None = Field(None, ge=1)  # None: kept for ever
 
 
+class Token(Record):
+    """What another program of the hospital signs in with; only the hash of it is kept."""
+
+    name: str = Field(min_length=1, max_length=100)  # under which it acts
+    sha256: str = Field(pattern="^[0-9a-f]{64}$")
+    role: Role
+
+
+class ClinicOptions(Record):
+    """Where shadow mode keeps its rows, who reads, and from where cases come in."""
+
+    storage: str = ""  # an address such as postgresql+psycopg://user@host/name; empty: a file in `folder`
+    folder: Path | None = None  # None: `clinic` in the workshop
+    readers: dict[str, str] = Field(default_factory=dict)  # who is signed in, by subject or name: a reader's column
+    watched: Path | None = None  # a folder in which tables of new cases appear
+    tokens: tuple[Token, ...] = ()
+
+
 class Settings(Record):
     """Everything an installation is told."""
 
     login: Login | None = None
     record: RecordOptions | None = None
+    clinic: ClinicOptions = ClinicOptions()
 
 
 def load_settings() -> Settings:

@@ -21,7 +21,7 @@ from mpd2.core.rng import Stream, stream
 from mpd2.evaluation.curves import COSTS
 from mpd2.evaluation.intervals import observed
 from mpd2.evaluation.metrics import COUNTED, tally
-from mpd2.planning.assignment import NO_PART, Places, total_worth
+from mpd2.planning.assignment import NO_PART, Places, sample_prices, total_worth
 from mpd2.planning.plan import Plan, places_for, plan
 from mpd2.planning.ranked_cases import RankedCases
 from mpd2.planning.roster_and_limits import Limits
@@ -115,5 +115,5 @@ def place_prices(past: Floats, left: int, room: Ints, coming: int, fill: bool) -
     scale = len(past) / coming
     total, readers = (np.rint(np.minimum(n, coming) * scale).astype(np.int64) for n in (np.int64(left), room))
     nowhere = np.full(len(past), NO_PART, np.int64)
-    sample = sampleplace_prices(past, Places(int(total), nowhere, np.zeros(0, np.int64), readers, fill))
+    sample = sample_prices(past, Places(int(total), nowhere, np.zeros(0, np.int64), readers, fill))
     return sample.total_price, sample.reader_prices

@@ -133,17 +133,18 @@ class Decider:
         answers = np.zeros((cases, readers, 0))
         if isinstance(method, Enquires):
             answers = method.outlook(self.run, ranked.cohort)(self.point).answers
-        worth = np.where(np.isfinite(ranked.order), self._wish(ranked) - self.prices.place - self._reader_prices, -np.inf)
+        net = self._wish(ranked) - self.prices.place - self._reader_prices
         unknown = np.full((cases, 1 + readers), np.nan)
         beliefs = Beliefs(
             kept=ranked.kept,
             positive=unknown[:, 0] if expected is None else expected.positive,
-            worth=worth,
+            worth=np.where(np.isfinite(ranked.order), net, -np.inf),
             costs=unknown if expected is None else expected.cost,
             answers=answers,
         )
         why = [""] * cases if expected is None else reasons(ranked, beliefs.action, expected)
-        return Decided(beliefs, self.prices.place, self.stop.stops(self.filled(cohort))["stop"].to_numpy(str), tuple(why))
+        stops = self.stop.stops(self.filled(cohort))["stop"].to_numpy(str)
+        return Decided(beliefs, self.prices.place, stops, tuple(why))
 
     def decide(self, cohort: Cohort) -> list[Decision]:
         """The same, a case at a time."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from threading import Lock
 from typing import Any, Literal
 
 import orjson
@@ -44,11 +45,25 @@ class Written:
     fate: Fate
 
 
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """All rows a snapshot is made of, as they are kept, in the order in which they were written."""
+
+    version: int
+    bases: dict[str, Basis]  # by digest
+    arrivals: list[Row[Any]]
+    readings: list[Row[Any]]
+    outcomes: list[Row[Any]]
+    overrides: list[Row[Any]]
+
+
 class ShadowStore(Database):
     """Tables at an address, or in a file of a folder if that is empty."""
 
     def __init__(self, address: str, folder: Path) -> None:
         super().__init__(address, folder / FILE, SUBJECT, TURN)
+        self._reading = Lock()
+        self._kept = Kept(0, {}, [], [], [], [])
 
     def open(self) -> None:
         """Make the tables or bring them up to date."""
@@ -95,7 +110,7 @@ class ShadowStore(Database):
         return found
 
     def fates(self, rows: Sequence[Line]) -> list[Fate]:
-        """What would become of rows of one kind if they were written now."""
+        """What would become of rows of one kind if they were written now, one after another."""
         found: list[Fate] = []
         with self.reading() as connection:
             for start in range(0, len(rows), AT_ONCE):
@@ -103,8 +118,9 @@ class ShadowStore(Database):
                 table, some = TABLES[type(part[0])], [as_values(row) for row in part]
                 there = _known(connection, table, some)
                 for row, values in zip(part, some, strict=True):
-                    before = there.get(tuple(values[name] for name in schema.UNIQUE[table.name]))
-                    found.append("new" if before is None else "repeated" if _same(row, before, values) else "other")
+                    key = tuple(values[name] for name in schema.UNIQUE[table.name])
+                    before = there.setdefault(key, values)
+                    found.append("new" if before is values else "repeated" if _same(row, before, values) else "other")
         return found
 
     def arrivals(self, keys: Sequence[Key]) -> dict[Key, Arrival]:
@@ -123,23 +139,34 @@ class ShadowStore(Database):
         with self.reading() as connection:
             return [moment(each) for each in connection.execute(query).scalars()]
 
-    def basis(self, digest: str) -> Basis:
-        """By what cases were decided."""
-        with self.reading() as connection:
-            content = connection.execute(select(schema.BASES.c.content).where(schema.BASES.c.digest == digest))
-            return Basis(orjson.loads(content.scalar_one()))
-
     def settings(self) -> list[Setting]:
         """Every setting, in the order in which they hold: by their first day, then by when they were made."""
         query = select(schema.SETTINGS).order_by(schema.SETTINGS.c.start, schema.SETTINGS.c.at)
         with self.reading() as connection:
             return [_setting(row) for row in connection.execute(query)]
 
-    def rows(self, table: Table, after: int = 0) -> list[Row[Any]]:
-        """The rows of a table with a larger number, as they are kept, in order."""
-        query = select(table).where(table.c.number > after).order_by(table.c.number)
-        with self.reading() as connection:
-            return list(connection.execute(query))
+    def everything(self) -> Kept:
+        """What a snapshot is made of, at one moment; rows that were read before are not read again."""
+        with self._reading, self.reading() as connection:
+            before = self._kept
+            version = int(connection.execute(select(schema.COUNTER.c.number)).scalar_one())
+            if version == before.version:
+                return before
+
+            def grown(table: Table, rows: list[Row[Any]]) -> list[Row[Any]]:
+                query = select(table).where(table.c.number > before.version).order_by(table.c.number)
+                return rows + list(connection.execute(query))
+
+            bases = connection.execute(select(schema.BASES).order_by(schema.BASES.c.digest))
+            self._kept = Kept(
+                version,
+                {row.digest: Basis(orjson.loads(row.content)) for row in bases},
+                grown(schema.ARRIVALS, before.arrivals),
+                grown(schema.READINGS, before.readings),
+                grown(schema.OUTCOMES, before.outcomes),
+                grown(schema.OVERRIDES, before.overrides),
+            )
+            return self._kept
 
 
 def ticks(time: datetime) -> int:

@@ -72,8 +72,7 @@ def build_cohort(cells: pd.DataFrame, manifest: Manifest, fingerprint: str) -> C
     if row.cohort:
         keys = pd.Index([entry.key for entry in manifest.cohorts])
         source = keys.get_indexer(pd.Index(_text_of(cells, row.cohort)))
-    if (source < 0).any():
-        manifest, source = _with_other(manifest, source)
+    manifest, source = with_other(manifest, source)
     absent = np.isnan(state)
     return Cohort(
         manifest=manifest,
@@ -103,8 +102,10 @@ def _clusters(cells: pd.DataFrame, manifest: Manifest) -> Ints:
     return pd.factorize(cells[manifest.groups.column])[0].astype(np.int64)
 
 
-def _with_other(manifest: Manifest, source: Ints) -> tuple[Manifest, Ints]:
+def with_other(manifest: Manifest, source: Ints) -> tuple[Manifest, Ints]:
     """A manifest that has a place for cases of unknown cohorts, marked by -1, and their cohorts in it, [N]."""
+    if not (source < 0).any():
+        return manifest, source
     keys = [entry.key for entry in manifest.cohorts]
     if OTHER.key not in keys:
         manifest = manifest.but(cohorts=(*manifest.cohorts, OTHER))

@@ -140,6 +140,27 @@ def problems_of(cells: pd.DataFrame, rules: dict[str, tuple[ColumnRule, ...]]) -
     return []
 
 
+def failing_rows(cells: pd.DataFrame, rules: dict[str, tuple[ColumnRule, ...]]) -> list[Problem]:
+    """Everything in single rows that breaks a rule, a problem a row and cell; a column that is missing fails them all.
+
+    Quicker than `problems_of` for the few rows that come in at a time.
+    """
+    found = []
+    for column, group in rules.items():
+        if column not in cells:
+            expected = group[0].expected if group else "a cell"
+            found += [Problem(row, column, "no such column", expected) for row in cells.index.tolist()]
+            continue
+        for rule in group:
+            fails = ~np.broadcast_to(rule.holds(cells[column]), len(cells))
+            bad = cells[column][fails]
+            found += [
+                Problem(row, column, shortened(str(cell), SHOWN) or "an empty cell", rule.expected)
+                for row, cell in zip(bad.index.tolist(), bad, strict=True)
+            ]
+    return found
+
+
 def _problem(
     rules: dict[str, tuple[ColumnRule, ...]], column: str, check: str, found: object, row: int | None
 ) -> Problem:

@@ -165,8 +165,13 @@ def joined_outlook(parts: Sequence[Outlook]) -> Outlook:
     """The outlook on all cases from those on their parts, at least one, without members."""
     if len(parts) == 1:
         return parts[0]
-    names = ("prior", "answers", "available", "kept")
-    return replace(parts[0], **{name: np.concatenate([getattr(part, name) for part in parts]) for name in names})
+    return replace(
+        parts[0],
+        prior=np.concatenate([part.prior for part in parts]),
+        answers=np.concatenate([part.answers for part in parts]),
+        available=np.concatenate([part.available for part in parts]),
+        kept=np.concatenate([part.kept for part in parts]),
+    )
 
 
 def chain(outlook: Outlook, case: Cohort, costs: Costs, limit: int, prevalence: float) -> pd.DataFrame:

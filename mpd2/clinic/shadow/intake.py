@@ -1,0 +1,176 @@
+"""Cases come in: each is checked, decided and kept by itself, before anybody knows the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from hashlib import sha256
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.authorise import authorise, may
+from mpd2.clinic.shadow.columns import CASE, FIRST, TIME, Refused, at_row, in_order, shown, time_of
+from mpd2.clinic.shadow.deciders import Deciders
+from mpd2.clinic.shadow.deciding import AI, Decider
+from mpd2.clinic.shadow.rows import Arrival, Key
+from mpd2.clinic.shadow.store import AT_ONCE, Fate, ShadowStore
+from mpd2.core.cohort import Cohort
+from mpd2.core.errors import Problem
+from mpd2.core.files import short_hash
+from mpd2.core.manifest import Manifest
+from mpd2.core.table_file import known_columns
+from mpd2.core.table_file.building import availability_columns, build_cohort
+from mpd2.core.table_file.cells import as_text
+from mpd2.core.table_file.rules import failing_rows, rules_of
+
+LATER = "an empty cell: nobody knows it yet, and it is added later, as an outcome or a reading"
+CONFLICT = "another time: this case at this time is there with other content"
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What became of the rows of a table; rows are counted as in a spreadsheet, the first case being row 2."""
+
+    accepted: tuple[Key, ...] = ()
+    repeated: tuple[Key, ...] = ()  # they were there already, with the same content
+    refused: tuple[Problem, ...] = ()  # one a row and reason
+
+    def __add__(self, other: Taken) -> Taken:
+        return Taken(self.accepted + other.accepted, self.repeated + other.repeated, self.refused + other.refused)
+
+
+def take_in(frame: pd.DataFrame, store: ShadowStore, deciders: Deciders, *, by: Actor) -> Taken:
+    """Decide and keep every case of a table that is as it should be; a row that is not is refused with its reason.
+
+    Columns are those of the manifest without truth and readers' words, and `time`, when each case came in (UTC unless
+    it says otherwise). Who can be asked may stand in columns `<reader>_available`; else everybody can. When this
+    returns, what is accepted is on disk and in the record.
+    """
+    if not may(by, Action.ROUTE_CASE):
+        authorise(by, Action.ROUTE_CASE, rows=len(frame))
+    cells, problems = _checked(frame, deciders.manifest)
+    taken = Taken(refused=tuple(problems))
+    for start in range(0, len(cells), AT_ONCE):
+        taken += _take_some(cells.iloc[start : start + AT_ONCE], store, deciders, by)
+    return replace(taken, refused=in_order(taken.refused))
+
+
+def _take_some(cells: pd.DataFrame, store: ShadowStore, deciders: Deciders, by: Actor) -> Taken:
+    """The same of a few good rows, which are kept together."""
+    cohort = build_cohort(cells, deciders.manifest, "")
+    by_setting: dict[str, list[int]] = {}
+    for place, time in enumerate(cells[TIME]):
+        by_setting.setdefault(deciders.setting_on(time.date()).text(), []).append(place)
+    arrivals: dict[int, Arrival] = {}
+    used: dict[str, Decider] = {}
+    for places in by_setting.values():
+        decider = deciders.on(cells[TIME].iloc[places[0]].date())
+        used[decider.basis.digest] = decider
+        arrivals |= zip(places, _arrivals(cohort.rows(np.array(places)), cells.iloc[places], decider, by), strict=True)
+    ordered = [arrivals[place] for place in range(len(cells))]
+    fates = store.fates(ordered)
+    new = [arrival for arrival, fate in zip(ordered, fates, strict=True) if fate == "new"]
+    for arrival in new:
+        authorise(by, Action.ROUTE_CASE, case=arrival.case, **_about(arrival, used[arrival.basis]))
+    written = iter(store.write(new, [decider.basis for decider in used.values()]))
+    became = [next(written).fate if fate == "new" else fate for fate in fates]
+    return sorted_out(cells.index.tolist(), [each.key for each in ordered], became, CONFLICT)
+
+
+def _about(arrival: Arrival, decider: Decider) -> dict[str, Any]:
+    """What the record holds of a decision: hashes, scores and the choice; nothing that identifies a person."""
+    columns = decider.manifest.columns
+    there = np.frombuffer(arrival.available, np.uint8)
+    return {
+        "run": decider.run_digest,
+        "setting": short_hash(decider.setting.content()),
+        "basis": arrival.basis,
+        "inputs": sha256(arrival.inputs).hexdigest(),
+        "time": arrival.time.isoformat(),
+        "positive": arrival.positive,
+        "available": [columns[j] for j in np.flatnonzero(there)],
+        "choice": columns[arrival.action - 1] if arrival.action else AI,
+        "label": arrival.kept,
+        "stop": arrival.stop,
+    }
+
+
+def sorted_out(rows: Sequence[int], keys: Sequence[Key], fates: Sequence[Fate], conflict: str) -> Taken:
+    """What became of rows that were good; one that is there with other content is refused."""
+    each = list(zip(rows, keys, fates, strict=True))
+    return Taken(
+        tuple(key for _, key, fate in each if fate == "new"),
+        tuple(key for _, key, fate in each if fate == "repeated"),
+        tuple(Problem(row, TIME, f"{key.case} at {key.time.isoformat()}", conflict) for row, key, fate in each
+              if fate == "other"),
+    )  # fmt: skip
+
+
+def _checked(frame: pd.DataFrame, manifest: Manifest) -> tuple[pd.DataFrame, list[Problem]]:
+    """The good rows as cells a cohort is made of, with their times, and what is wrong with the others."""
+    cells = as_text(frame)
+    cells.columns = pd.Index([str(name) for name in cells.columns])
+    cells.index = pd.RangeIndex(FIRST, len(cells) + FIRST)
+    row, flags = manifest.row, availability_columns(manifest)
+    if row.case not in cells and CASE in cells:
+        cells = cells.rename(columns={CASE: row.case})
+    later = {row.truth, *manifest.columns} & set(cells)
+    known = {TIME, *filter(None, known_columns(manifest))} - {row.truth, *manifest.columns}
+    only = f"an empty cell: only {', '.join(sorted(known))} are known"
+    problems = [
+        Problem(number, name, shown(cell), LATER if name in later else only)
+        for name in map(str, cells)
+        if name not in known
+        for number, cell in zip(cells.index.tolist(), cells[name], strict=True)
+        if cell
+    ]
+    times, bad_times = _times(cells)
+    cells = cells[[name for name in cells if name in known]].assign(
+        **{flag: cells[flag].where(cells[flag] != "", "1") if flag in cells else "1" for flag in flags}
+    )
+    rules = rules_of(cells, manifest, "routing")
+    rules[row.case] = rules[row.case][:1]  # a case may come in more than once
+    problems += bad_times + failing_rows(cells, rules)
+    bad = {problem.row for problem in problems}
+    cells[TIME] = pd.Series(times, cells.index, dtype=object)
+    return cells[[number not in bad for number in cells.index]], problems
+
+
+def _times(cells: pd.DataFrame) -> tuple[list[datetime | None], list[Problem]]:
+    found: list[datetime | None] = []
+    problems = []
+    for number, text in zip(cells.index, cells.get(TIME, pd.Series("", cells.index)), strict=True):
+        try:
+            found.append(time_of({TIME: str(text)}))
+        except Refused as refusal:
+            found.append(None)
+            problems.append(at_row(refusal.problem, int(number)))
+    return found, problems
+
+
+def _arrivals(cohort: Cohort, cells: pd.DataFrame, decider: Decider, by: Actor) -> list[Arrival]:
+    """The rows that are kept of cases that were decided."""
+    found = decider.decided(cohort)
+    row = cohort.manifest.row
+    given = np.concatenate([np.where(cohort.absent, np.nan, cohort.state), cohort.drawn], axis=1)
+    inputs = np.ascontiguousarray(given, "<f8")
+    empty, beliefs = [""] * len(cells), found.beliefs
+    grouped = cohort.manifest.groups.column if cohort.manifest.groups else ""
+    columns = zip(
+        cohort.ids.tolist(), cells[TIME], cells.get(row.cohort, empty), cells.get(grouped, empty), inputs,
+        cohort.available.astype(np.uint8), beliefs.action.tolist(), beliefs.kept.tolist(),
+        beliefs.positive.tolist(), beliefs.packed(), found.stops.tolist(), found.reasons, strict=True,
+    )  # fmt: skip
+    return [
+        Arrival(
+            case=case, time=time, cohort=of, group=group, inputs=numbers.tobytes(), available=there.tobytes(),
+            basis=decider.basis.digest, action=action, kept=kept, positive=None if np.isnan(positive) else positive,
+            price=found.price, beliefs=packed, stop=stop, reason=reason, by=by.id,
+        )
+        for case, time, of, group, numbers, there, action, kept, positive, packed, stop, reason in columns
+    ]  # fmt: skip

@@ -34,6 +34,7 @@ class Stream(IntEnum):
     RENDER = 11
     LABELLING = 12
     IMAGING = 13
+    MONITOR = 14
 
 
 def stream(seed: int, purpose: Stream, epoch: int = 0) -> np.random.Generator:

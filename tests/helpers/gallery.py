@@ -284,8 +284,8 @@ MONITORED = pd.DataFrame({
 })  # fmt: skip
 THRESHOLD = 4.5
 UPDATED = pd.DataFrame({
-    "reader": ["Ben", "Anna", "Cleo"], "value": [0.91, 0.84, 0.88], "low": [0.87, 0.7, 0.81], "high": [0.96, 0.94, 0.97],
-    "learned": [0.93, 0.86, np.nan], "n": [210, 33, 0],
+    "reader": ["Ben", "Anna", "Cleo"], "value": [0.91, 0.84, 0.88], "low": [0.87, 0.7, 0.81],
+    "high": [0.96, 0.94, 0.97], "learned": [0.93, 0.86, np.nan], "n": [210, 33, 0],
 })  # fmt: skip
 
 

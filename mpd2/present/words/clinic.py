@@ -37,18 +37,18 @@ COMPARED: Mapping[str, Compared] = {
 
 
 def day_in_words(counts: Mapping[str, int], reasons: Sequence[str] = ()) -> str:
-    """How the day stands; `counts`: came, sent, unread, stopped.
+    """How the day stands; `counts`: in, sent, unread, stopped.
 
-    >>> day_in_words({"came": 300, "sent": 108, "unread": 41, "stopped": 3}, ["record again"])
+    >>> day_in_words({"in": 300, "sent": 108, "unread": 41, "stopped": 3}, ["record again"])
     '300 in · 108 sent to a reader · 41 unread · 3 stopped (record again)'
-    >>> day_in_words({"came": 0, "sent": 0, "unread": 0, "stopped": 0})
+    >>> day_in_words({"in": 0, "sent": 0, "unread": 0, "stopped": 0})
     'nobody in yet'
     """
-    if not counts["came"]:
+    if not counts["in"]:
         return "nobody in yet"
     why = f" ({listed(sorted(reasons))})" if reasons and counts["stopped"] else ""
     return (
-        f"{count(counts['came'])} in · {count(counts['sent'])} sent to a reader · {count(counts['unread'])} unread · "
+        f"{count(counts['in'])} in · {count(counts['sent'])} sent to a reader · {count(counts['unread'])} unread · "
         f"{count(counts['stopped'])} stopped{why}"
     )
 

@@ -1,4 +1,4 @@
-"""One case of a worklist: what is known of it, the reader's answer, who is asked next, and a clinician's other choice."""
+"""One case of a worklist: what is known of it, the reader's answer, who is asked next, a clinician's other choice."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ import streamlit as st
 
 from mpd2.clinic.access.actions import Action
 from mpd2.clinic.shadow.answering import add_readings, override
+from mpd2.clinic.shadow.columns import CASE, TIME
 from mpd2.clinic.shadow.deciding import AI
-from mpd2.clinic.shadow.intake import Taken
+from mpd2.clinic.shadow.keeping import Taken
 from mpd2.clinic.shadow.rows import Key
 from mpd2.core.cohort import UNKNOWN
 from mpd2.core.errors import UserError
@@ -101,8 +102,8 @@ def _save(clinic: Clinic, reader: str, key: Key) -> None:
     says = state[SAYS]
     declines = says == UNKNOWN
     row = {
-        clinic.manifest.row.case: key.case,
-        "time": key.time.isoformat(),
+        CASE: key.case,
+        TIME: key.time.isoformat(),
         "reader": reader,
         "at": datetime.now(UTC).isoformat(),
         "says": "" if declines else str(says),
@@ -110,7 +111,7 @@ def _save(clinic: Clinic, reader: str, key: Key) -> None:
         "declined": "1" if declines else "",
     }
     try:
-        taken = add_readings(one_row(row), clinic.shadow.store, clinic.shadow.decider, by=identity.actor())
+        taken = add_readings(one_row(row), clinic.shadow.store, clinic.shadow.deciders, by=identity.actor())
     except UserError as error:
         state[TOLD] = ("error", str(error))
         return
@@ -144,6 +145,9 @@ def _overridden(clinic: Clinic, key: Key) -> None:
     state: Any = st.session_state
     try:
         override(key, str(state[OTHERWISE]), str(state[REASON]), clinic.shadow.store, by=identity.actor())
-        state[TOLD] = ("done", f"{key.case}: the other choice is in the record. The worklists stay as they are.")
+        state[TOLD] = (
+            "done",
+            f"{key.case}: the other choice is in the record. {texts.FOLLOWS}",
+        )
     except UserError as error:
         state[TOLD] = ("error", str(error))

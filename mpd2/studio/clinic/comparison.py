@@ -34,7 +34,11 @@ def draw(clinic: Clinic) -> None:
     _charts(clinic, metric, by)
     table = store.compared(clinic, by)
     widgets.data_table(
-        words.compared_table(table), key="compared", alt_text=texts.COMPARED_ALT, columns=texts.COMPARED_COLUMNS, csv=table
+        words.compared_table(table),
+        key="compared",
+        alt_text=texts.COMPARED_ALT,
+        columns=texts.COMPARED_COLUMNS,
+        csv=table,
     )
     st.caption(texts.COMPARED)
 

@@ -18,7 +18,6 @@ from mpd2.studio.parts import widgets
 from mpd2.studio.shell import identity
 
 
-
 def timed(cells: pd.DataFrame) -> pd.DataFrame:
     """Cells with a time for every case: now, where a file has none; pressed twice, it is the same time."""
     return cells if TIME in cells else cells.assign(**{TIME: datetime.now(UTC).isoformat(timespec="seconds")})
@@ -30,7 +29,7 @@ SENT = Sent("intake", "Cases", Action.ROUTE_CASE, "case", "cases", "Take in {row
 def draw(clinic: Clinic) -> None:
     """A file of cases, and what came in before."""
     st.markdown(f"{texts.INTAKE} {texts.TIMES}")
-    sending.draw(SENT, lambda cells, by: take_in(cells, clinic.shadow.store, clinic.shadow.decider, by=by))
+    sending.draw(SENT, lambda cells, by: take_in(cells, clinic.shadow.store, clinic.shadow.deciders, by=by))
     with st.container(horizontal=True):
         for name, (make, said) in {
             "template": (clinic.template, texts.TEMPLATE),

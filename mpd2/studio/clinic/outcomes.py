@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from mpd2.clinic.access.actions import Action
+from mpd2.clinic.shadow import columns
 from mpd2.clinic.shadow.answering import add_outcomes, add_readings
 from mpd2.core.errors import UserError
 from mpd2.core.text import capital, count, verbatim
@@ -25,12 +26,14 @@ def draw(clinic: Clinic) -> None:
     st.markdown(f"{texts.OUTCOMES} **Known of {count(known)} of {count(len(clinic.snapshot))} cases.**")
     left, right = st.columns(2, gap="large")
     with left:
-        sending.draw(OUTCOMES, lambda cells, by: add_outcomes(cells, clinic.shadow.store, clinic.shadow.decider, by=by))
+        sending.draw(OUTCOMES, lambda cells, by: add_outcomes(cells, clinic.shadow.store, by=by))
     with right:
         _by_hand(clinic)
     with st.expander("Readers' answers from a file", icon=":material/rate_review:"):
         st.markdown(texts.READINGS)
-        sending.draw(READINGS, lambda cells, by: add_readings(cells, clinic.shadow.store, clinic.shadow.decider, by=by))
+        sending.draw(
+            READINGS, lambda cells, by: add_readings(cells, clinic.shadow.store, clinic.shadow.deciders, by=by)
+        )
 
 
 def _by_hand(clinic: Clinic) -> None:
@@ -57,13 +60,13 @@ def _by_hand(clinic: Clinic) -> None:
 def _add(clinic: Clinic) -> None:
     state = st.session_state
     row = {
-        clinic.manifest.row.case: str(state[CASE]).strip(),
-        "time": state[WHEN].isoformat(),
+        columns.CASE: str(state[CASE]).strip(),
+        columns.TIME: state[WHEN].isoformat(),
         "truth": "" if state.get(TRUTH) is None else str(state[TRUTH]),
         "done": "" if state.get(DONE) is None else str(state[DONE]),
     }
     try:
-        taken = add_outcomes(answering.one_row(row), clinic.shadow.store, clinic.shadow.decider, by=identity.actor())
+        taken = add_outcomes(answering.one_row(row), clinic.shadow.store, by=identity.actor())
         state[TOLD] = answering.refusal_of(taken) or ("done", "The outcome is kept.")
     except UserError as error:
         state[TOLD] = ("error", str(error))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from mpd2.core.text import capital, count
+from mpd2.core.text import capital, numbered
 from mpd2.evaluation.metrics import METRICS
 from mpd2.present.charts import clinic as charts
 from mpd2.studio.clinic import store, texts
@@ -23,12 +23,16 @@ def draw(clinic: Clinic) -> None:
                 charts.reader_rates(part, label),
                 table=part,
                 key=f"clinic_rate_{metric}",
-                alt_text=f"{capital(label)} of each reader as learned and with {count(int(part['n'].sum()))} new answers",
+                alt_text=f"{capital(label)} of each reader, learned and by now; {numbered(part['n'].sum(), 'new answer')}",
             )
     shown = rows.assign(
         metric=rows["metric"].map(lambda name: METRICS[name].heading),
         **{name: 100 * rows[name] for name in ("value", "low", "high", "learned")},
     )
     widgets.data_table(
-        shown.drop(columns="column"), csv=rows, key="clinic_rates", alt_text=texts.RATES_ALT, columns=texts.RATE_COLUMNS
+        shown.drop(columns="column"),
+        csv=rows,
+        key="clinic_rates",
+        alt_text=texts.RATES_ALT,
+        columns=texts.RATE_COLUMNS,
     )

@@ -10,7 +10,7 @@ import streamlit as st
 
 from mpd2.clinic.access.actions import Action
 from mpd2.clinic.access.actor import Actor
-from mpd2.clinic.shadow.intake import Taken
+from mpd2.clinic.shadow.keeping import Taken
 from mpd2.core.errors import UserError
 from mpd2.core.table_file import problems_frame
 from mpd2.core.text import numbered
@@ -82,7 +82,11 @@ def _told(sent: Sent, outcome: Taken | UserError) -> None:
     rows = sum(1 + len(problem.also) for problem in outcome.refused)
     said = [
         f"{numbered(len(outcome.accepted), sent.one, sent.many)} taken in",
-        *([f"{numbered(len(outcome.repeated), sent.one, sent.many)} there before, unchanged"] if outcome.repeated else []),
+        *(
+            [f"{numbered(len(outcome.repeated), sent.one, sent.many)} there before, unchanged"]
+            if outcome.repeated
+            else []
+        ),
         *([f"{numbered(rows, 'row')} refused"] if rows else []),
     ]
     words = f"{', '.join(said)}."

@@ -114,7 +114,7 @@ def _save(clinic: Clinic, roster: pd.DataFrame) -> None:
         day = DaySetting(costs, limits, for_costs=costs != usual, day=int(state[CASES]))
         confident = None if state[CONFIDENT] is None else state[CONFIDENT] / 100
         made = Setting(state[DAY], day.to_query(clinic.manifest), _weight(clinic, confident), confident)
-        set_day(made, clinic.shadow.store, by=identity.actor())
+        set_day(made, clinic.shadow.store, clinic.shadow.deciders, by=identity.actor())
         st.session_state[TOLD] = ("done", _in_words(clinic, made))
     except UserError as error:
         st.session_state[TOLD] = ("error", str(error))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
@@ -11,27 +10,27 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
+from mpd2.clinic.access.actions import Role
 from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.shadow.answering import reader_of
 from mpd2.clinic.shadow.comparison import compare, weekly
 from mpd2.clinic.shadow.reader_rates import reader_rates
 from mpd2.clinic.shadow.rows import USUAL, Key
 from mpd2.clinic.shadow.snapshot import Snapshot
-from mpd2.clinic.shadow.worklists import overview_of, worklist_of
+from mpd2.clinic.shadow.worklists import awaited, overview_of, seen_worklist
 from mpd2.core.cache import cached
 from mpd2.core.cohort import UNKNOWN
 from mpd2.core.manifest import Manifest, Task
 from mpd2.core.state import PROBABILITY
-from mpd2.core.table_file import write_template
 from mpd2.core.text import capital, percent
 from mpd2.lab.activation import Activation, standing
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.shadowing import Shadow
 from mpd2.planning.floors import Floor
-from mpd2.present.documents.spreadsheets import to_csv
 from mpd2.study.operating import choose_point
 
+CASE = "case_id"  # as tables with a row a case call it on pages
 AI_ALONE = "the AI alone"
-EXAMPLES = 60  # cases of the example
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +54,7 @@ class Clinic:
     @cached_property
     def names(self) -> dict[str, str]:
         """Every reader as shown, by column."""
-        return {column: reader.name for column, reader in zip(self.manifest.columns, self.manifest.readers, strict=True)}
+        return dict(zip(self.manifest.columns, (each.name for each in self.manifest.readers), strict=True))
 
     @cached_property
     def parts(self) -> dict[str, str]:
@@ -83,6 +82,10 @@ class Clinic:
         """Where an arrival stands."""
         at = np.datetime64(key.time.replace(tzinfo=None), "us")
         return int(np.flatnonzero((self.snapshot.times == at) & (self.snapshot.cohort.ids == key.case))[0])
+
+    def reader_of(self, by: Actor) -> str | None:
+        """The column somebody answers for; empty for a reader whom the settings do not know, none for others."""
+        return None if by.role is not Role.READER else reader_of(by) or ""
 
     def again(self) -> Clinic:
         """The clinic as it is now."""
@@ -132,9 +135,15 @@ def rates(clinic: Clinic) -> pd.DataFrame:
 
 def waiting(clinic: Clinic) -> dict[str, int]:
     """How many cases wait for each reader, by column."""
-    columns, many = np.unique(clinic.snapshot.waiting, return_counts=True)
+    columns, many = np.unique(awaited(clinic.snapshot), return_counts=True)
     found = dict(zip(columns.tolist(), many.tolist(), strict=True))
     return {column: found.get(column, 0) for column in clinic.names}
+
+
+def worklist(clinic: Clinic, reader: str, by: Actor) -> pd.DataFrame:
+    """The cases that wait for a reader, the first that came in at the top."""
+    rows = seen_worklist(clinic.snapshot, reader, by=by).rename(columns={"case": CASE})
+    return rows.assign(time=rows["time"].dt.tz_localize(None))
 
 
 def arrivals(clinic: Clinic) -> pd.DataFrame:
@@ -190,10 +199,10 @@ def _arrivals(shadow: Shadow, version: int) -> pd.DataFrame:
     answers = np.array([shadow.manifest.task.negative, shadow.manifest.task.positive, ""], object)
     rows = pd.DataFrame({
         "time": now.times,
-        "case_id": now.cohort.ids,
+        CASE: now.cohort.ids,
         "decided_by": names[now.action],
         "answer": answers[now.decisions.label],
-        "waiting": pd.Series(now.waiting).map(column),
+        "waiting": pd.Series(awaited(now), dtype=object).map(column),
         "stop": now.stops,
     })  # fmt: skip
     return rows.iloc[::-1].reset_index(drop=True)

@@ -14,8 +14,8 @@ TABS = {
 """The tabs, by their key in the link."""
 
 SHADOW = (
-    "Shadow mode: nothing in care changes. Every case is routed before anybody knows the truth, and what would have been "
-    "done is compared with what was done."
+    "Shadow mode: nothing in care changes. Every case is routed before anybody knows the truth, and what would have "
+    "been done is compared with what was done."
 )
 NOT_THE_SIDEBAR = (
     "This page goes by the run that is activated for the clinic, not by the active run in the sidebar, and by all of "
@@ -85,8 +85,10 @@ OVERRIDE = "Decide otherwise"
 OVERRIDE_WHY = "Why it should go another way"
 NOBODY_WAITS = "Nobody waits for {reader}."
 ARRIVALS_ALT = "The cases that came in, the newest first: time, case, who decides, answer, and what is still awaited."
-WORKLIST_ALT = "Cases that wait for the reader: time, case, the AI's probability and why it is asked."
-COMPARED_ALT = "What would have been done and what was done, for a thousand people, with the difference and its interval."
+WORKLIST_ALT = "Cases that wait for the reader: case, time, cohort and how many readers were asked before."
+COMPARED_ALT = (
+    "What would have been done and what was done, for a thousand people, with the difference and its interval."
+)
 REFUSED_ALT = "What was refused: row, column, what was found and what is expected."
 NOTHING_TAKEN = "Nothing was taken in."
 NO_CASE = "No case has come in yet: take some in below."
@@ -96,7 +98,7 @@ NOT_MAPPED = (
 )
 TEMPLATE = "An empty table with every column that can be taken in."
 EXAMPLE = "Validation cases of the table the run learned from, without truth and readings, to try the page with."
-KEPT_BACK = ["reason"]
+KEPT_BACK = ["reason", "ai_answer", "ai_probability"]
 """Columns of a worklist that are shown for one case only."""
 
 ARRIVAL_COLUMNS = {
@@ -111,6 +113,8 @@ WORKLIST_COLUMNS = {
     "time": st.column_config.DatetimeColumn("Came in (UTC)", format="YYYY-MM-DD HH:mm"),
     "case_id": "Case",
     "cohort": "Cohort",
+    "asked": st.column_config.NumberColumn("Asked before", help="How many other readers were asked first"),
+    "chosen": st.column_config.CheckboxColumn("Sent by a clinician"),
     "stop": "Stopped",
 }
 COMPARED_COLUMNS = {
@@ -168,3 +172,4 @@ RATE_COLUMNS = {
     "n_learned": st.column_config.NumberColumn("Cases learned from", format="localized"),
     "n": st.column_config.NumberColumn("New cases", format="localized"),
 }
+FOLLOWS = "The worklists follow it; the run's own decision stays beside it."

@@ -23,6 +23,10 @@ class Action(StrEnum):
     SEE_FIGURES = "see figures"
     SEE_CASE = "see a case"
     ROUTE_CASE = "route a case"
+    ANSWER_CASE = "answer a case"
+    ADD_OUTCOMES = "add outcomes"
+    SEE_WORKLIST = "see a worklist"
+    ACKNOWLEDGE_ALARM = "acknowledge an alarm"
     OVERRIDE = "override a route"
     NOTE = "write a note"
     UPLOAD = "upload a table"
@@ -69,6 +73,10 @@ RULES: dict[Action, frozenset[Role]] = {
     Action.SEE_CASE: _CASES | {Role.READER},
     Action.ROUTE_CASE: _CASES,
     Action.NOTE: _CASES | {Role.READER},
+    Action.ANSWER_CASE: _CARE | {Role.READER},
+    Action.ADD_OUTCOMES: _CASES,
+    Action.SEE_WORKLIST: _CASES | {Role.READER},
+    Action.ACKNOWLEDGE_ALARM: _CARE,
     Action.OVERRIDE: _CARE,
     Action.MEASURE: _CASES,
     Action.UPLOAD: _CASES,

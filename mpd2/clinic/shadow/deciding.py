@@ -6,22 +6,24 @@ is worth more than a place. Nobody has to know what else comes in on a day, and 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 
 import numpy as np
 
-from mpd2.clinic.shadow.enquiry import Beliefs, Terms
+from mpd2.clinic.shadow.enquiry import Beliefs, Terms, standing
 from mpd2.clinic.shadow.rows import Basis, Setting
 from mpd2.core.arrays import Floats
-from mpd2.core.cohort import Cohort
+from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import OperatingPoint
 from mpd2.core.error_rates import ErrorModel
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest
-from mpd2.core.policy import Policy, mean_policy, preferences
+from mpd2.core.policy import NOBODY, Policy, mean_policy, preferences
 from mpd2.core.runs import FILLS, Run
 from mpd2.methods.base import DecidesAnew, Enquires
+from mpd2.methods.plus.asking import Enquired
 from mpd2.methods.registry import method_of, policy_of
 from mpd2.planning.arrivals import can_arrive, place_prices
 from mpd2.planning.day import CASES_A_DAY, DaySetting, from_query
@@ -167,6 +169,23 @@ class Decider:
             )
             for i, act in enumerate(beliefs.action.tolist())
         ]
+
+    def next_question(self, case: Cohort, said: Mapping[str, int | None]) -> str | None:
+        """Whose answer is awaited about one case, by column, after what some have said; None where they declined."""
+        reader = int(self._standing(case, said).waiting[0])
+        return None if reader == NOBODY else self.manifest.columns[reader]
+
+    def label(self, case: Cohort, said: Mapping[str, int | None]) -> int | None:
+        """The answer of one case after what some have said; none while another answer is awaited."""
+        label = int(self._standing(case, said).label[0])
+        return None if label == UNKNOWN else label
+
+    def _standing(self, case: Cohort, said: Mapping[str, int | None]) -> Enquired:
+        words, declined = np.full((1, case.readers), UNKNOWN), np.zeros((1, case.readers), bool)
+        for column, word in said.items():
+            reader = self.manifest.columns.index(column)
+            words[0, reader], declined[0, reader] = UNKNOWN if word is None else word, word is None
+        return standing(self.decided(case).beliefs, words, declined, self.terms)
 
     def filled(self, cohort: Cohort) -> Cohort:
         """The cases with what was not measured filled in as the run does, whatever else came in with them."""

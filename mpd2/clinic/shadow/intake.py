@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from hashlib import sha256
 from typing import Any
@@ -17,8 +16,9 @@ from mpd2.clinic.access.authorise import authorise, may
 from mpd2.clinic.shadow.columns import CASE, FIRST, TIME, Refused, at_row, in_order, shown, time_of
 from mpd2.clinic.shadow.deciders import Deciders
 from mpd2.clinic.shadow.deciding import AI, Decider
-from mpd2.clinic.shadow.rows import Arrival, Key
-from mpd2.clinic.shadow.store import AT_ONCE, Fate, ShadowStore
+from mpd2.clinic.shadow.keeping import Taken, keep
+from mpd2.clinic.shadow.rows import Arrival
+from mpd2.clinic.shadow.store import AT_ONCE, ShadowStore
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import Problem
 from mpd2.core.files import short_hash
@@ -29,19 +29,6 @@ from mpd2.core.table_file.cells import as_text
 from mpd2.core.table_file.rules import failing_rows, rules_of
 
 LATER = "an empty cell: nobody knows it yet, and it is added later, as an outcome or a reading"
-CONFLICT = "another time: this case at this time is there with other content"
-
-
-@dataclass(frozen=True)
-class Taken:
-    """What became of the rows of a table; rows are counted as in a spreadsheet, the first case being row 2."""
-
-    accepted: tuple[Key, ...] = ()
-    repeated: tuple[Key, ...] = ()  # they were there already, with the same content
-    refused: tuple[Problem, ...] = ()  # one a row and reason
-
-    def __add__(self, other: Taken) -> Taken:
-        return Taken(self.accepted + other.accepted, self.repeated + other.repeated, self.refused + other.refused)
 
 
 def take_in(frame: pd.DataFrame, store: ShadowStore, deciders: Deciders, *, by: Actor) -> Taken:
@@ -73,13 +60,13 @@ def _take_some(cells: pd.DataFrame, store: ShadowStore, deciders: Deciders, by: 
         used[decider.basis.digest] = decider
         arrivals |= zip(places, _arrivals(cohort.rows(np.array(places)), cells.iloc[places], decider, by), strict=True)
     ordered = [arrivals[place] for place in range(len(cells))]
-    fates = store.fates(ordered)
-    new = [arrival for arrival, fate in zip(ordered, fates, strict=True) if fate == "new"]
-    for arrival in new:
-        authorise(by, Action.ROUTE_CASE, case=arrival.case, **_about(arrival, used[arrival.basis]))
-    written = iter(store.write(new, [decider.basis for decider in used.values()]))
-    became = [next(written).fate if fate == "new" else fate for fate in fates]
-    return sorted_out(cells.index.tolist(), [each.key for each in ordered], became, CONFLICT)
+    return keep(
+        store,
+        list(zip(cells.index.tolist(), ordered, strict=True)),
+        lambda arrival: authorise(by, Action.ROUTE_CASE, case=arrival.case, **_about(arrival, used[arrival.basis])),
+        "another time: this case at this time is there with other content",
+        [decider.basis for decider in used.values()],
+    )
 
 
 def _about(arrival: Arrival, decider: Decider) -> dict[str, Any]:
@@ -98,17 +85,6 @@ def _about(arrival: Arrival, decider: Decider) -> dict[str, Any]:
         "label": arrival.kept,
         "stop": arrival.stop,
     }
-
-
-def sorted_out(rows: Sequence[int], keys: Sequence[Key], fates: Sequence[Fate], conflict: str) -> Taken:
-    """What became of rows that were good; one that is there with other content is refused."""
-    each = list(zip(rows, keys, fates, strict=True))
-    return Taken(
-        tuple(key for _, key, fate in each if fate == "new"),
-        tuple(key for _, key, fate in each if fate == "repeated"),
-        tuple(Problem(row, TIME, f"{key.case} at {key.time.isoformat()}", conflict) for row, key, fate in each
-              if fate == "other"),
-    )  # fmt: skip
 
 
 def _checked(frame: pd.DataFrame, manifest: Manifest) -> tuple[pd.DataFrame, list[Problem]]:

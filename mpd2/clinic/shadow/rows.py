@@ -79,6 +79,11 @@ class Reading:
     written: datetime = field(default_factory=lambda: datetime.now(UTC))
     number: int = 0
 
+    @property
+    def key(self) -> Key:
+        """Which arrival it is about."""
+        return Key(self.case, self.time)
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -95,6 +100,11 @@ class Outcome:
     written: datetime = field(default_factory=lambda: datetime.now(UTC))
     number: int = 0
 
+    @property
+    def key(self) -> Key:
+        """Which arrival it is about."""
+        return Key(self.case, self.time)
+
 
 @dataclass(frozen=True)
 class Override:
@@ -110,6 +120,11 @@ class Override:
     by: str = ""
     written: datetime = field(default_factory=lambda: datetime.now(UTC))
     number: int = 0
+
+    @property
+    def key(self) -> Key:
+        """Which arrival it is about."""
+        return Key(self.case, self.time)
 
 
 @dataclass(frozen=True)

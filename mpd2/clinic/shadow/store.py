@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
@@ -133,17 +133,53 @@ class ShadowStore(Database):
                 found |= {row.key: row for row in (_arrival(values) for values in known.values())}
         return found
 
-    def times_of(self, case: str) -> list[datetime]:
-        """When a case has come in."""
-        query = select(schema.ARRIVALS.c.time).where(schema.ARRIVALS.c.case == case).order_by(schema.ARRIVALS.c.time)
+    def times_of(self, cases: Sequence[str]) -> dict[str, list[datetime]]:
+        """When each case has come in, the first time first; those that never have are left out."""
+        found: dict[str, list[datetime]] = {}
+        table = schema.ARRIVALS
         with self.reading() as connection:
-            return [moment(each) for each in connection.execute(query).scalars()]
+            for start in range(0, len(cases), AT_ONCE):
+                named = table.c.case.in_(cases[start : start + AT_ONCE])
+                for row in connection.execute(select(table.c.case, table.c.time).where(named).order_by(table.c.time)):
+                    found.setdefault(row.case, []).append(moment(row.time))
+        return found
+
+    def newest_readings(self, keys: Sequence[Key]) -> dict[tuple[Key, str], Reading]:
+        """What each reader said last of some arrivals."""
+        rows = (Reading(**row | {"declined": bool(row["declined"])}) for row in self._said(schema.READINGS, keys))
+        return {(row.key, row.reader): row for row in rows}
+
+    def newest_outcomes(self, keys: Sequence[Key]) -> dict[Key, Outcome]:
+        """What was said last of the outcomes of some arrivals."""
+        return {row.key: row for row in (Outcome(**row) for row in self._said(schema.OUTCOMES, keys))}
+
+    def acknowledgements(self) -> list[Acknowledgement]:
+        """Every acknowledgement, the newest last."""
+        table = schema.ACKNOWLEDGEMENTS
+        with self.reading() as connection:
+            rows = connection.execute(select(table).order_by(table.c.at, table.c.number)).mappings().all()
+        return [Acknowledgement(**dict(row) | {name: moment(row[name]) for name in ("at", "written")}) for row in rows]
+
+    def basis(self, digest: str) -> Basis:
+        """By what cases were decided."""
+        with self.reading() as connection:
+            content = connection.execute(select(schema.BASES.c.content).where(schema.BASES.c.digest == digest))
+            return Basis(orjson.loads(content.scalar_one()))
 
     def settings(self) -> list[Setting]:
         """Every setting, in the order in which they hold: by their first day, then by when they were made."""
         query = select(schema.SETTINGS).order_by(schema.SETTINGS.c.start, schema.SETTINGS.c.at)
         with self.reading() as connection:
             return [_setting(row) for row in connection.execute(query)]
+
+    def _said(self, table: Table, keys: Sequence[Key]) -> Iterator[dict[str, Any]]:
+        """The rows of a table about some arrivals, the newest last."""
+        with self.reading() as connection:
+            for start in range(0, len(keys), AT_ONCE):
+                some = [(key.case, ticks(key.time)) for key in keys[start : start + AT_ONCE]]
+                query = select(table).where(tuple_(table.c.case, table.c.time).in_(some))
+                for row in connection.execute(query.order_by(table.c.at, table.c.number)).mappings():
+                    yield dict(row) | {name: moment(row[name]) for name in TIMES}
 
     def everything(self) -> Kept:
         """What a snapshot is made of, at one moment; rows that were read before are not read again."""

@@ -271,11 +271,11 @@ MARKED = {"this table": OWN_RATIO, "this operating point": 14.2, "elsewhere": 77
 
 WEEKS = pd.DataFrame({
     "week": ["2026-10-18", "2026-10-04", "2026-10-11", "2026-10-25"], "metric": "missed",
-    "difference": [-1.4, -6.5, -3.2, -0.8], "low": [-9.1, -31.0, -16.3, -7.2], "high": [6.9, 27.5, 11.2, 5.9],
+    "value": [-1.4, -6.5, -3.2, -0.8], "low": [-9.1, -31.0, -16.3, -7.2], "high": [6.9, 27.5, 11.2, 5.9],
     "n": [880, 190, 560, 1210],
 })  # fmt: skip
 PARTS = pd.DataFrame({
-    "part": ["ORIGA", "all", "REFUGE"], "difference": [-61.5, -40.2, 12.8], "low": [-104.0, -62.3, -9.4],
+    "part": ["ORIGA", "all", "REFUGE"], "value": [-61.5, -40.2, 12.8], "low": [-104.0, -62.3, -9.4],
     "high": [-22.1, -15.6, 41.7], "n": [420, 1210, 790],
 })  # fmt: skip
 MONITORED = pd.DataFrame({
@@ -307,8 +307,8 @@ GALLERY: dict[str, Callable[[], Drawing]] = {
     "case.attribution_bars": lambda: case.attribution_bars(ATTRIBUTION, "sending", TASK),
     "calibration.reliability": lambda: calibration.reliability(CALIBRATION, "with glaucoma"),
     "calibration.slopes": lambda: calibration.slopes(SLOPES),
-    "clinic.weekly": lambda: clinic.weekly(WEEKS, "missed", "of 1,000 people"),
-    "clinic.by_part": lambda: clinic.by_part(PARTS, "false alarms", "of 1,000 people"),
+    "clinic.weekly": lambda: clinic.weekly(WEEKS, "missed", "missed of 1,000, would less was"),
+    "clinic.by_part": lambda: clinic.by_part(PARTS, "false alarms", "false alarms of 1,000, would less was"),
     "clinic.monitored": lambda: clinic.monitored(MONITORED, THRESHOLD, "Reader Ben", "2026-11-03"),
     "clinic.reader_rates": lambda: clinic.reader_rates(UPDATED, "sensitivity"),
     "deciders.who_decides": lambda: deciders.who_decides(DECIDED),

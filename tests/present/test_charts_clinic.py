@@ -20,7 +20,7 @@ def test_weeks_go_from_left_to_right_with_the_difference_and_its_band():
     rows = WEEKS.sort_values("week")
     assert panel.across.names == rows["week"].tolist()
     [line] = [mark for mark in panel.of("line") if mark.colour == ROUTER.colour]
-    assert [panel.upright.value(y) for _, y in line.points] == near(rows["difference"].tolist())
+    assert [panel.upright.value(y) for _, y in line.points] == near(rows["value"].tolist())
     [band] = panel.of("area")
     ends = [panel.upright.value(y) for _, y in band.points]
     assert ends[: len(rows)] == near(rows["low"].tolist())
@@ -28,14 +28,14 @@ def test_weeks_go_from_left_to_right_with_the_difference_and_its_band():
 
 
 def test_a_week_before_anything_is_known_has_no_point():
-    weeks = pd.concat([WEEKS, WEEKS.head(1).assign(week="2026-09-27", difference=None, low=None, high=None, n=0)])
+    weeks = pd.concat([WEEKS, WEEKS.head(1).assign(week="2026-09-27", value=None, low=None, high=None, n=0)])
     panel = read(clinic.weekly(weeks, "missed", "of 1,000 people")).panel
     assert len(panel.of("symbol")) == len(WEEKS)
 
 
 def test_of_many_weeks_the_last_and_some_others_are_named():
     days = [f"{day:%Y-%m-%d}" for day in pd.date_range("2026-01-04", periods=40, freq="7D")]
-    weeks = pd.DataFrame({"week": days, "difference": 1.0, "low": 0.5, "high": 2.0, "n": 9})
+    weeks = pd.DataFrame({"week": days, "value": 1.0, "low": 0.5, "high": 2.0, "n": 9})
     names = read(clinic.weekly(weeks, "missed", "of 1,000 people")).panel.across.names
     assert len(names) <= clinic.MOST_DATES
     assert names[-1] == days[-1]
@@ -45,7 +45,7 @@ def test_every_part_has_its_difference_with_n_in_its_name():
     panel = read(GALLERY["clinic.by_part"]()).panel
     dots = {panel.upright.name(mark.middle[1]): panel.across.value(mark.middle[0]) for mark in panel.of("symbol")}
     assert dots == {
-        f"{part} (n = {n})": near(value) for part, n, value in PARTS[["part", "n", "difference"]].to_numpy().tolist()
+        f"{part} (n = {n})": near(value) for part, n, value in PARTS[["part", "n", "value"]].to_numpy().tolist()
     }
 
 

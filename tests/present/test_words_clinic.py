@@ -15,8 +15,8 @@ ROWS = pd.DataFrame({
     "would": [10.0, 59.0, 912.0, 4.0],
     "done": [11.0, 120.0, float("nan"), 2.0],
     "difference": [-1.0, -61.0, float("nan"), 2.0],
-    "low": [-6.4, -88.0, float("nan"), -3.0],
-    "high": [4.4, -35.0, float("nan"), 7.0],
+    "low": [-6.4, -88.0, 880.0, -3.0],
+    "high": [4.4, -35.0, 931.0, 7.0],
     "n": [1210, 1210, 1210, 400],
 })  # fmt: skip
 
@@ -25,7 +25,7 @@ def test_the_comparison_names_both_errors_with_intervals_the_agreement_and_how_m
     said = clinic.compared_in_words(ROWS, TASK)
     assert f"missed {TASK.positives} −1 (−6 to +4) a 1,000" in said
     assert "false alarms −61 (−88 to −35) a 1,000" in said
-    assert "same answer 91" in said
+    assert "same answer 91\N{NO-BREAK SPACE}% (88 to 93\N{NO-BREAK SPACE}%)" in said
     assert "1,210 outcomes" in said
     assert "however often one looks" in said
 
@@ -41,8 +41,9 @@ def test_the_table_has_every_number_with_its_interval_and_its_unit():
     first = table.iloc[0]
     assert (first["would"], first["done"], first["difference"]) == ("10.0", "11.0", "−1.0")
     assert first["interval"] == "−6.4 to +4.4"
-    assert first["what"] == "Missed, of 1,000 people"
-    assert table["interval"].iloc[2] == ""
+    assert first["what"] == "Missed of 1,000"
+    assert table["interval"].iloc[2] == "880.0 to 931.0"
+    assert table["difference"].iloc[2] == "–"
 
 
 def test_a_number_nobody_knows_is_left_out_of_the_table():

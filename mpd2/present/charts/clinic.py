@@ -16,52 +16,51 @@ MOST_POINTS = 400  # of a path that are drawn
 
 
 @drawn_once
-def weekly(rows: pd.DataFrame, label: str, unit: str) -> AltairChart:
-    """A difference as it was known at the end of each week, with an interval that allows for looking every week.
+def weekly(rows: pd.DataFrame, label: str, axis: str) -> AltairChart:
+    """A number as it was known at the end of each week, with an interval that allows for looking every week.
 
-    `rows`: one metric of `comparison.weekly`; week (a date), difference, low, high, n.
+    `rows`: week (a date), value, low, high, n.
     """
     rows = rows.assign(week=rows["week"].astype(str)).sort_values("week")
     known = rows.dropna(subset=["low", "high"])
     across = _dates(rows["week"], "week", "week until")
-    title = f"{label}, would less was, {unit}"
     base = alt.Chart(known).encode(x=across)
     tooltip = [
         alt.Tooltip("week:O", title="week until"),
-        *with_interval("difference", label, "+.1f"),
+        *with_interval("value", label, ".1f"),
         alt.Tooltip("n:Q", title="people"),
     ]
-    none = alt.Chart(pd.DataFrame({"at": [0.0]})).mark_rule(color=OTHER.colour).encode(y=alt.Y("at:Q", title=title))
+    none = alt.Chart(pd.DataFrame({"at": [0.0]})).mark_rule(color=OTHER.colour).encode(y=alt.Y("at:Q", title=axis))
     layers = (
-        base.mark_area(opacity=0.18, color=ROUTER.colour).encode(y=alt.Y("low:Q", title=title), y2="high:Q"),
+        base.mark_area(opacity=0.18, color=ROUTER.colour).encode(y=alt.Y("low:Q", title=axis), y2="high:Q"),
         none,
-        base.mark_line(strokeWidth=2, color=ROUTER.colour).encode(y=alt.Y("difference:Q", title=title)),
+        base.mark_line(strokeWidth=2, color=ROUTER.colour).encode(y=alt.Y("value:Q", title=axis)),
         base.mark_point(filled=True, size=60, opacity=1, color=ROUTER.colour, shape=ROUTER.shape).encode(
-            y=alt.Y("difference:Q", title=title), tooltip=tooltip
+            y=alt.Y("value:Q", title=axis), tooltip=tooltip
         ),
     )
     return alt.layer(*layers).properties(title=f"{capital(label)}, week by week", height=HEIGHT)
 
 
 @drawn_once
-def by_part(rows: pd.DataFrame, label: str, unit: str) -> AltairChart:
-    """A difference in every part of the cases, with its interval. `rows`: one metric of `comparison.compare`."""
+def by_part(rows: pd.DataFrame, label: str, axis: str) -> AltairChart:
+    """A number in every part of the cases, with its interval. `rows`: part, value, low, high, n."""
     names = [f"{part} (n = {n})" for part, n in zip(rows["part"], rows["n"], strict=True)]
-    shown = rows.assign(title=names, value=rows["difference"], colour=ROUTER.colour, shape=ROUTER.shape)
-    return forest(shown, f"{label}, would less was, {unit}", f"{capital(label)} in each part", zero=True)
+    shown = rows.assign(title=names, colour=ROUTER.colour, shape=ROUTER.shape)
+    return forest(shown, axis, f"{capital(label)} in each part", zero=True)
 
 
 @drawn_once
 def monitored(rows: pd.DataFrame, threshold: float, name: str, alarm: str = "") -> AltairChart:
-    """How far a monitor has gone towards an alarm, case by case, and the limit at which it gives one.
+    """The evidence of a monitor that something has changed, case by case, and the limit at which it rings.
 
-    `rows`: number (of cases so far), value, day; `alarm`: the day of the first one, marked if there is one.
+    `rows`: number (of values so far), value (as a part of an alarm), day; `alarm`: the day of the first one, marked if there is one.
     """
     step = -(-len(rows) // MOST_POINTS) if len(rows) else 1
     last = len(rows) - 1
     kept = rows[(rows.index % step == 0) | (rows.index == last) | (rows["value"] >= threshold)]
-    across = alt.X("number:Q", title="cases so far", scale=alt.Scale(nice=False, zero=False))
-    title = "distance from what was learned"
+    across = alt.X("number:Q", title="values so far", scale=alt.Scale(nice=False, zero=False))
+    title = "evidence, 1 rings"
     base = alt.Chart(kept).encode(x=across)
     limit = alt.Chart(pd.DataFrame({"at": [threshold]}))
     layers = [

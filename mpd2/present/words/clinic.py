@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from math import isnan
 
 import pandas as pd
 
@@ -13,6 +12,7 @@ from mpd2.core.manifest import Task
 from mpd2.core.text import GAP, capital, count, decimal, interval, listed, numbered, percent, percent_interval
 
 ALL = "all"  # the part that is every case
+PLACES = 1  # decimals of a number for a thousand people
 ALWAYS = f"95{GAP}% intervals that hold however often one looks"
 
 
@@ -20,20 +20,25 @@ ALWAYS = f"95{GAP}% intervals that hold however often one looks"
 class Compared:
     """A number of the comparison, as it is called."""
 
-    label: str  # at the head of a column and on an axis
+    label: str
     unit: str
-    places: int = 0
+    against: bool = True  # whether there is such a number of what was done
+
+    @property
+    def axis(self) -> str:
+        """What stands on an axis."""
+        return f"{self.label} {self.unit}{', would less was' if self.against else ''}"
 
 
 COMPARED: Mapping[str, Compared] = {
-    "missed": Compared("missed", "of 1,000 people", 1),
-    "false_alarms": Compared("false alarms", "of 1,000 people", 1),
-    "agreement": Compared("same answer", "of 1,000 people", 1),
-    "cost": Compared("cost", "for 1,000 people", 1),
-    "sent": Compared("sent to a reader", "of 1,000 people", 1),
-    "load": Compared("readings", "for 1,000 people", 1),
+    "missed": Compared("missed", "of 1,000"),
+    "false_alarms": Compared("false alarms", "of 1,000"),
+    "cost": Compared("cost", "for 1,000"),
+    "agreement": Compared("same answer", "of 1,000", against=False),
+    "sent": Compared("sent to a reader", "of 1,000", against=False),
+    "load": Compared("readings", "for 1,000", against=False),
 }
-"""The numbers of `clinic.shadow.comparison`, in the order in which they are told."""
+"""The numbers of `clinic.shadow.comparison`, in the order in which they are told; all for a thousand people."""
 
 
 def day_in_words(counts: Mapping[str, int], reasons: Sequence[str] = ()) -> str:
@@ -58,19 +63,18 @@ def compared_in_words(rows: pd.DataFrame, task: Task, against: str = "what was d
     found = rows[rows["part"] == ALL].set_index("metric")
     n = int(found["n"].max()) if len(found) else 0
     if not n:
-        return "No outcome is known yet, so nothing can be compared."
+        return "no outcome is known yet, so nothing can be compared"
     said = []
     for name, words in (("missed", f"missed {task.positives}"), ("false_alarms", "false alarms")):
-        if name in found.index and not isnan(found.loc[name, "difference"]):
-            row = found.loc[name]
-            said.append(
-                f"{words} {decimal(row['difference'], 0, signed=True)} "
-                f"({interval(row['low'], row['high'], 0, signed=True)}) a 1,000"
-            )
-    if "agreement" in found.index and not isnan(found.loc["agreement", "would"]):
-        row = found.loc["agreement"]
-        said.append(f"same answer {percent(row['would'] / 1000, 0)}")
-    return f"What it would have done against {against}: {' · '.join(said)} · {numbered(n, 'outcome')}, {ALWAYS}"
+        row = found.loc[name]
+        ends = interval(row["low"], row["high"], 0, signed=True)
+        said.append(f"{words} {decimal(row['difference'], 0, signed=True)} ({ends}) a 1,000")
+    row = found.loc["agreement"]
+    same = f"{percent(row['would'] / 1000, 0)} ({percent_interval(row['low'] / 1000, row['high'] / 1000, 0)})"
+    return (
+        f"what it would have done against {against}: {' · '.join(said)} · same answer {same} · "
+        f"{numbered(n, 'outcome')}, {ALWAYS}"
+    )
 
 
 def since_in_words(first: date) -> str:
@@ -121,42 +125,23 @@ def watch_in_words(monitors: Sequence[Watched]) -> str:
 
 
 def compared_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """The comparison as text: part, what, would, was, difference with its interval, people."""
-
-    def shown(row: pd.Series[float], column: str, signed: bool = False) -> str:
-        return decimal(row[column], COMPARED[str(row["metric"])].places, signed)
-
-    known = rows[rows["metric"].isin(COMPARED)]
+    """The comparison as text: part, what, would, done, difference, interval (of the difference, or of would), n."""
+    order = list(COMPARED)
+    known = rows[rows["metric"].isin(order)]
+    known = known.sort_values("metric", key=lambda names: names.map(order.index), kind="stable")
+    parts = {part: place for place, part in enumerate(rows["part"].drop_duplicates())}
+    known = known.sort_values("part", key=lambda names: names.map(parts), kind="stable")
     return pd.DataFrame(
-        [
-            {
-                "part": row["part"],
-                "what": f"{capital(COMPARED[row['metric']].label)}, {COMPARED[row['metric']].unit}",
-                "would": shown(row, "would"),
-                "done": shown(row, "done"),
-                "difference": shown(row, "difference", signed=True),
-                "interval": interval(row["low"], row["high"], COMPARED[row["metric"]].places, signed=True),
-                "n": int(row["n"]),
-            }
-            for _, row in known.iterrows()
-        ],
-        columns=["part", "what", "would", "done", "difference", "interval", "n"],
-    )
-
-
-def false_alarms_in_words(days: float) -> str:
-    """How often an alarm comes by chance.
-
-    >>> false_alarms_in_words(500)
-    'once in 500 days by chance'
-    """
-    return f"once in {count(round(days))} days by chance"
-
-
-def rate_in_words(value: float, low: float, high: float, n: int) -> str:
-    r"""A reader's rate.
-
-    >>> rate_in_words(0.9, 0.85, 0.94, 210)
-    '90.0\xa0% (85.0 to 94.0\xa0%, n = 210)'
-    """
-    return f"{percent(value, 1)} ({percent_interval(low, high)}, n = {count(n)})"
+        {
+            "part": known["part"],
+            "what": [capital(f"{COMPARED[name].label} {COMPARED[name].unit}") for name in known["metric"]],
+            "would": [decimal(value, PLACES) for value in known["would"]],
+            "done": [decimal(value, PLACES) for value in known["done"]],
+            "difference": [decimal(value, PLACES, signed=True) for value in known["difference"]],
+            "interval": [
+                interval(low, high, PLACES, signed=COMPARED[name].against)
+                for name, low, high in zip(known["metric"], known["low"], known["high"], strict=True)
+            ],
+            "n": known["n"],
+        }
+    ).reset_index(drop=True)

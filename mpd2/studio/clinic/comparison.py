@@ -44,25 +44,25 @@ def draw(clinic: Clinic) -> None:
 
 
 def _charts(clinic: Clinic, metric: str, by: str) -> None:
-    told, label = COMPARED[metric], COMPARED[metric].label
+    told = COMPARED[metric]
     left, right = st.columns(2, gap="large")
     with left:
         weeks = store.weeks(clinic)
         weeks = weeks[weeks["metric"] == metric]
         widgets.chart(
-            charts.weekly(weeks, label, told.unit),
+            charts.weekly(weeks, told.label, told.axis),
             table=weeks,
             key="clinic_weeks",
-            alt_text=f"{capital(label)}, would less was, {told.unit}, as known at the end of each week, with a band",
+            alt_text=f"{capital(told.axis)}, as known at the end of each week, with a band",
             note=texts.WEEKLY,
         )
     with right:
         parts = store.compared(clinic, by)
-        parts = parts[(parts["metric"] == metric) & parts["difference"].notna()]
+        parts = parts[(parts["metric"] == metric) & (parts["n"] > 0)]
         widgets.chart(
-            charts.by_part(parts, label, told.unit),
+            charts.by_part(parts, told.label, told.axis),
             table=parts,
             key="clinic_parts",
-            alt_text=f"{capital(label)}, would less was, {told.unit}, in each part, with intervals",
+            alt_text=f"{capital(told.axis)}, in each part, with intervals",
             note=texts.PARTS,
         )

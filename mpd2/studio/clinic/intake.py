@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from functools import partial
 
 import pandas as pd
 import streamlit as st
 
 from mpd2.clinic.access.actions import Action
+from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.access.exports import export_figures
 from mpd2.clinic.shadow.columns import TIME
 from mpd2.clinic.shadow.intake import take_in
 from mpd2.core.text import count
-from mpd2.studio.clinic import paging, sending, store, texts
+from mpd2.studio.clinic import paging, samples, sending, store, texts
 from mpd2.studio.clinic.sending import Sent
 from mpd2.studio.clinic.store import Clinic
 from mpd2.studio.parts import widgets
-from mpd2.studio.shell import identity
 
 
 def timed(cells: pd.DataFrame) -> pd.DataFrame:
@@ -31,16 +33,13 @@ def draw(clinic: Clinic) -> None:
     st.markdown(f"{texts.INTAKE} {texts.TIMES}")
     sending.draw(SENT, lambda cells, by: take_in(cells, clinic.shadow.store, clinic.shadow.deciders, by=by))
     with st.container(horizontal=True):
-        for name, (make, said) in {
-            "template": (clinic.template, texts.TEMPLATE),
-            "example": (clinic.example, texts.EXAMPLE),
-        }.items():
-            st.download_button(
-                name.capitalize(), make, f"clinic-{name}.csv", "text/csv", key=f"clinic_{name}", on_click="ignore",
-                icon=":material/download:", type="tertiary",
-                **identity.permitted(Action.ROUTE_CASE, otherwise=said),
-            )  # fmt: skip
+        sending.sample("Template", partial(_template, clinic), texts.TEMPLATE)
+        sending.sample("Example day", partial(samples.example, clinic), texts.EXAMPLE)
     _arrivals(clinic)
+
+
+def _template(clinic: Clinic, by: Actor) -> bytes:
+    return export_figures(lambda: samples.template(clinic), "template of the clinic", by=by)
 
 
 def _arrivals(clinic: Clinic) -> None:

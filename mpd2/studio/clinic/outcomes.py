@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import streamlit as st
 
 from mpd2.clinic.access.actions import Action
@@ -9,7 +11,7 @@ from mpd2.clinic.shadow import columns
 from mpd2.clinic.shadow.answering import add_outcomes, add_readings
 from mpd2.core.errors import UserError
 from mpd2.core.text import capital, count, verbatim
-from mpd2.studio.clinic import answering, sending, texts
+from mpd2.studio.clinic import answering, samples, sending, texts
 from mpd2.studio.clinic.sending import Sent
 from mpd2.studio.clinic.store import Clinic
 from mpd2.studio.shell import identity
@@ -27,6 +29,7 @@ def draw(clinic: Clinic) -> None:
     left, right = st.columns(2, gap="large")
     with left:
         sending.draw(OUTCOMES, lambda cells, by: add_outcomes(cells, clinic.shadow.store, by=by))
+        sending.sample("Example outcomes", partial(samples.outcomes, clinic), texts.EXAMPLE_OUTCOMES)
     with right:
         _by_hand(clinic)
     with st.expander("Readers' answers from a file", icon=":material/rate_review:"):
@@ -34,6 +37,7 @@ def draw(clinic: Clinic) -> None:
         sending.draw(
             READINGS, lambda cells, by: add_readings(cells, clinic.shadow.store, clinic.shadow.deciders, by=by)
         )
+        sending.sample("Example answers", partial(samples.readings, clinic), texts.EXAMPLE_ANSWERS)
 
 
 def _by_hand(clinic: Clinic) -> None:

@@ -65,6 +65,16 @@ def draw(sent: Sent, take_in: TakeIn) -> None:
         _told(sent, outcome)
 
 
+def sample(label: str, make: Callable[[Actor], bytes], explained: str) -> None:
+    """A file to begin with, made when it is asked for."""
+    name = label.lower().replace(" ", "-").replace("'", "")
+    st.download_button(
+        label, identity.later(make), f"clinic-{name}.csv", "text/csv", key=f"clinic_{name}", on_click="ignore",
+        icon=":material/download:", type="tertiary",
+        **identity.permitted(Action.EXPORT_CASES, otherwise=explained),
+    )  # fmt: skip
+
+
 def _take(sent: Sent, cells: pd.DataFrame, file_id: str, take_in: TakeIn) -> None:
     try:
         outcome: Taken | UserError = take_in(cells, identity.actor())

@@ -13,7 +13,7 @@ import pandas as pd
 from mpd2.clinic.access.actions import Role
 from mpd2.clinic.access.actor import Actor
 from mpd2.clinic.shadow.answering import reader_of
-from mpd2.clinic.shadow.comparison import compare, weekly
+from mpd2.clinic.shadow.comparison import ALL, compare, weekly
 from mpd2.clinic.shadow.reader_rates import reader_rates
 from mpd2.clinic.shadow.rows import USUAL, Key
 from mpd2.clinic.shadow.snapshot import Snapshot
@@ -30,6 +30,7 @@ from mpd2.planning.floors import Floor
 from mpd2.study.operating import choose_point
 
 CASE = "case_id"  # as tables with a row a case call it on pages
+DATE = 10  # characters of a date
 AI_ALONE = "the AI alone"
 
 
@@ -119,13 +120,16 @@ def counts(clinic: Clinic, day: date) -> tuple[Mapping[str, int], list[str]]:
 @cached
 def _compared(shadow: Shadow, version: int, by: str) -> pd.DataFrame:
     now = shadow.snapshot()
-    return compare(now, now.costs(), by)
+    whole = compare(now, now.costs())
+    rows = whole if by == ALL else pd.concat([whole, compare(now, now.costs(), by, shadow.learned)], ignore_index=True)
+    return rows.assign(value=rows["difference"].fillna(rows["would"]))
 
 
 @cached
 def _weeks(shadow: Shadow, version: int) -> pd.DataFrame:
     now = shadow.snapshot()
-    return weekly(now, now.costs())
+    rows = weekly(now, now.costs()).rename(columns={"part": "week"})
+    return rows.assign(week=rows["week"].astype(str).str[:DATE], value=rows["difference"].fillna(rows["would"]))
 
 
 def rates(clinic: Clinic) -> pd.DataFrame:
@@ -219,3 +223,12 @@ def _weight(shadow: Shadow, floor: Floor, confident: float | None) -> float:
 def _own_share(shadow: Shadow) -> float:
     val = shadow.learned.subset(split="val")
     return float((shadow.deciders.under(USUAL).decided(val).beliefs.action > 0).mean())
+
+
+
+def watched(clinic):
+    class W:
+        lines = ()
+        stop = ""
+
+    return W()

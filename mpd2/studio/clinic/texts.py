@@ -173,3 +173,8 @@ RATE_COLUMNS = {
     "n": st.column_config.NumberColumn("New cases", format="localized"),
 }
 FOLLOWS = "The worklists follow it; the run's own decision stays beside it."
+EXAMPLE_OUTCOMES = (
+    "For the example day: the truth of every case that came in and stands in the table the run learned from, as if the "
+    "clinic had acted on the AI alone."
+)
+EXAMPLE_ANSWERS = "For the example day: what the awaited readers said of these cases in the table the run learned from."

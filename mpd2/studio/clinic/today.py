@@ -14,7 +14,7 @@ from mpd2.studio.clinic.store import Clinic
 
 def draw(clinic: Clinic) -> None:
     """Who is in, how it compares, and whether to trust on."""
-    st.caption(verbatim(clinic.shadow.active.in_words()), help=texts.NOT_THE_SIDEBAR)
+    st.caption(verbatim(clinic.active.in_words()), help=texts.NOT_THE_SIDEBAR)
     with st.container(border=True):
         today = datetime.now(UTC).date()
         counts, stops = store.counts(clinic, today)

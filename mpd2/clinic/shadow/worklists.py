@@ -38,7 +38,7 @@ def worklist_of(snapshot: Snapshot, reader: str, day: date | None = None) -> pd.
             "case": cohort.ids,
             "time": pd.to_datetime(snapshot.times[rows]).tz_localize(UTC),
             "cohort": np.array([entry.name for entry in cohort.manifest.cohorts])[cohort.source],
-            "ai_answer": np.array(task.answers, object)[cohort.ai_label],
+            "ai_answer": [task.answers[label] for label in cohort.ai_label.tolist()],
             "ai_probability": cohort.ai_probability,
             "asked": place,
             "chosen": snapshot.chosen[rows] == reader,

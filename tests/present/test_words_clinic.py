@@ -52,7 +52,14 @@ def test_a_number_nobody_knows_is_left_out_of_the_table():
 
 def test_alarms_come_first_and_what_knows_too_little_last():
     said = clinic.watch_in_words([
-        clinic.Watched("AI"), clinic.Watched("inputs"), clinic.Watched("prevalence", waits=True),
-        clinic.Watched("Ben", date(2026, 11, 3)),
+        clinic.Standing("AI"), clinic.Standing("inputs"), clinic.Standing("cost", waits=True),
+        clinic.Standing("readers", (("errors of Ben: higher", date(2026, 11, 3)),)),
     ])  # fmt: skip
-    assert said == "Ben drifting since 3 November 2026 · AI and inputs ok · prevalence: too little known yet"
+    assert said == "errors of Ben: higher since 3 November 2026 · AI and inputs ok · cost: too little known yet"
+
+
+def test_of_many_alarms_the_oldest_are_named_and_the_others_counted():
+    rung = tuple((f"errors of reader {i}: lower", date(2026, 11, 9 - i)) for i in range(5))
+    said = clinic.watch_in_words([clinic.Standing("readers", rung)])
+    assert said.startswith("errors of reader 4: lower since 5 November 2026")
+    assert said.endswith("· 2 more alarms")

@@ -16,10 +16,10 @@ MOST_POINTS = 400  # of a path that are drawn
 
 
 @drawn_once
-def weekly(rows: pd.DataFrame, label: str, axis: str) -> AltairChart:
+def weekly(rows: pd.DataFrame, label: str, axis: str, against: bool = True) -> AltairChart:
     """A number as it was known at the end of each week, with an interval that allows for looking every week.
 
-    `rows`: week (a date), value, low, high, n.
+    `rows`: week (a date), value, low, high, n; `against`: whether it is a difference, so that 0 means none.
     """
     rows = rows.assign(week=rows["week"].astype(str)).sort_values("week")
     known = rows.dropna(subset=["low", "high"])
@@ -30,35 +30,41 @@ def weekly(rows: pd.DataFrame, label: str, axis: str) -> AltairChart:
         *with_interval("value", label, ".1f"),
         alt.Tooltip("n:Q", title="people"),
     ]
-    none = alt.Chart(pd.DataFrame({"at": [0.0]})).mark_rule(color=OTHER.colour).encode(y=alt.Y("at:Q", title=axis))
-    layers = (
-        base.mark_area(opacity=0.18, color=ROUTER.colour).encode(y=alt.Y("low:Q", title=axis), y2="high:Q"),
-        none,
-        base.mark_line(strokeWidth=2, color=ROUTER.colour).encode(y=alt.Y("value:Q", title=axis)),
-        base.mark_point(filled=True, size=60, opacity=1, color=ROUTER.colour, shape=ROUTER.shape).encode(
-            y=alt.Y("value:Q", title=axis), tooltip=tooltip
+    up, scale = alt.Y("value:Q", title=axis), alt.Scale(zero=against)
+    layers = [
+        base.mark_area(opacity=0.18, color=ROUTER.colour).encode(
+            y=alt.Y("low:Q", title=axis, scale=scale), y2="high:Q"
         ),
-    )
+        base.mark_line(strokeWidth=2, color=ROUTER.colour).encode(y=up),
+        base.mark_point(filled=True, size=60, opacity=1, color=ROUTER.colour, shape=ROUTER.shape).encode(
+            y=up, tooltip=tooltip
+        ),
+    ]
+    if against:
+        none = alt.Chart(pd.DataFrame({"at": [0.0]})).mark_rule(color=OTHER.colour)
+        layers.insert(1, none.encode(y=alt.Y("at:Q", title=axis)))
     return alt.layer(*layers).properties(title=f"{capital(label)}, week by week", height=HEIGHT)
 
 
 @drawn_once
-def by_part(rows: pd.DataFrame, label: str, axis: str) -> AltairChart:
-    """A number in every part of the cases, with its interval. `rows`: part, value, low, high, n."""
+def by_part(rows: pd.DataFrame, label: str, axis: str, against: bool = True) -> AltairChart:
+    """A number in every part of the cases with its interval. `rows`: part, value, low, high, n; `against` as above."""
     names = [f"{part} (n = {n})" for part, n in zip(rows["part"], rows["n"], strict=True)]
     shown = rows.assign(title=names, colour=ROUTER.colour, shape=ROUTER.shape)
-    return forest(shown, axis, f"{capital(label)} in each part", zero=True)
+    return forest(shown, axis, f"{capital(label)} in each part", zero=against)
 
 
 @drawn_once
 def monitored(rows: pd.DataFrame, threshold: float, name: str, alarm: str = "") -> AltairChart:
     """The evidence of a monitor that something has changed, case by case, and the limit at which it rings.
 
-    `rows`: number (of values so far), value (as a part of an alarm), day; `alarm`: the day of the first one, marked if there is one.
+    `rows`: number (of values so far), value (as a part of an alarm), day; `alarm`: the day of the first one, which is
+    marked if there is one.
     """
     step = -(-len(rows) // MOST_POINTS) if len(rows) else 1
     last = len(rows) - 1
-    kept = rows[(rows.index % step == 0) | (rows.index == last) | (rows["value"] >= threshold)]
+    over = rows.index[rows["value"] >= threshold][:1]
+    kept = rows[(rows.index % step == 0) | (rows.index == last) | rows.index.isin(over)]
     across = alt.X("number:Q", title="values so far", scale=alt.Scale(nice=False, zero=False))
     title = "evidence, 1 rings"
     base = alt.Chart(kept).encode(x=across)
@@ -90,8 +96,7 @@ def reader_rates(rows: pd.DataFrame, label: str) -> AltairChart:
     """
     names = [f"{reader} (n = {n})" for reader, n in zip(rows["reader"], rows["n"], strict=True)]
     shown = rows.assign(title=names, colour=READER.colour, shape=READER.shape)
-    title = f"{capital(label)} of each reader; hollow: as learned"
-    return forest(shown, label, title, hollow=("learned", "as learned"))
+    return forest(shown, label, f"{capital(label)} of each reader", hollow=("learned", "as learned"))
 
 
 def _dates(dates: pd.Series[str], field: str, title: str) -> alt.X:

@@ -12,6 +12,7 @@ from mpd2.core.manifest import Task
 from mpd2.core.text import GAP, capital, count, decimal, interval, listed, numbered, percent, percent_interval
 
 ALL = "all"  # the part that is every case
+MOST_ALARMS = 3  # that are named in a line
 PLACES = 1  # decimals of a number for a thousand people
 ALWAYS = f"95{GAP}% intervals that hold however often one looks"
 
@@ -60,16 +61,16 @@ def day_in_words(counts: Mapping[str, int], reasons: Sequence[str] = ()) -> str:
 
 def compared_in_words(rows: pd.DataFrame, task: Task, against: str = "what was done") -> str:
     """What it would have done against what was done, for a thousand people; `rows`: the part all of `compare`."""
-    found = rows[rows["part"] == ALL].set_index("metric")
-    n = int(found["n"].max()) if len(found) else 0
+    found = {row["metric"]: row for row in rows[rows["part"] == ALL].to_dict("records")}
+    n = max((int(row["n"]) for row in found.values()), default=0)
     if not n:
         return "no outcome is known yet, so nothing can be compared"
     said = []
     for name, words in (("missed", f"missed {task.positives}"), ("false_alarms", "false alarms")):
-        row = found.loc[name]
+        row = found[name]
         ends = interval(row["low"], row["high"], 0, signed=True)
         said.append(f"{words} {decimal(row['difference'], 0, signed=True)} ({ends}) a 1,000")
-    row = found.loc["agreement"]
+    row = found["agreement"]
     same = f"{percent(row['would'] / 1000, 0)} ({percent_interval(row['low'] / 1000, row['high'] / 1000, 0)})"
     return (
         f"what it would have done against {against}: {' · '.join(said)} · same answer {same} · "
@@ -96,29 +97,35 @@ def day_of(day: date) -> str:
 
 
 @dataclass(frozen=True)
-class Watched:
-    """How one monitor stands."""
+class Standing:
+    """How one kind of what is watched stands."""
 
     name: str
-    since: date | None = None  # the day of the alarm that nobody has acknowledged
+    alarms: tuple[tuple[str, date], ...] = ()  # what rang and since when, of those nobody has acknowledged
     waits: bool = False  # too little is known yet
 
 
-def watch_in_words(monitors: Sequence[Watched]) -> str:
-    """How every monitor stands, those with an alarm first.
+def watch_in_words(kinds: Sequence[Standing]) -> str:
+    """How everything that is watched stands, alarms first.
 
-    >>> watch_in_words([Watched("inputs"), Watched("Reader B", date(2026, 11, 3)), Watched("AI", waits=True)])
-    'Reader B drifting since 3 November 2026 · inputs ok · AI: too little known yet'
+    >>> watch_in_words([
+    ...     Standing("inputs"), Standing("AI", waits=True),
+    ...     Standing("readers", (("errors of B: higher", date(2026, 11, 3)),)),
+    ... ])
+    'errors of B: higher since 3 November 2026 · inputs ok · AI: too little known yet'
     >>> watch_in_words([])
     'nothing is watched before the first case'
     """
-    if not monitors:
+    if not kinds:
         return "nothing is watched before the first case"
-    loud = [f"{each.name} drifting since {day_of(each.since)}" for each in monitors if each.since]
-    quiet = [each.name for each in monitors if not each.since and not each.waits]
-    waiting = [each.name for each in monitors if not each.since and each.waits]
+    rung = sorted((since, what) for each in kinds for what, since in each.alarms)
+    loud = [f"{what} since {day_of(since)}" for since, what in rung[:MOST_ALARMS]]
+    more = len(rung) - len(loud)
+    quiet = [each.name for each in kinds if not each.alarms and not each.waits]
+    waiting = [each.name for each in kinds if not each.alarms and each.waits]
     return " · ".join([
         *loud,
+        *([numbered(more, "more alarm")] if more else []),
         *([f"{listed(quiet)} ok"] if quiet else []),
         *([f"{listed(waiting)}: too little known yet"] if waiting else []),
     ])  # fmt: skip

@@ -50,7 +50,7 @@ def _charts(clinic: Clinic, metric: str, by: str) -> None:
         weeks = store.weeks(clinic)
         weeks = weeks[weeks["metric"] == metric]
         widgets.chart(
-            charts.weekly(weeks, told.label, told.axis),
+            charts.weekly(weeks, told.label, told.axis, told.against),
             table=weeks,
             key="clinic_weeks",
             alt_text=f"{capital(told.axis)}, as known at the end of each week, with a band",
@@ -60,7 +60,7 @@ def _charts(clinic: Clinic, metric: str, by: str) -> None:
         parts = store.compared(clinic, by)
         parts = parts[(parts["metric"] == metric) & (parts["n"] > 0)]
         widgets.chart(
-            charts.by_part(parts, told.label, told.axis),
+            charts.by_part(parts, told.label, told.axis, told.against),
             table=parts,
             key="clinic_parts",
             alt_text=f"{capital(told.axis)}, in each part, with intervals",

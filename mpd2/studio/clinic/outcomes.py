@@ -45,7 +45,7 @@ def _by_hand(clinic: Clinic) -> None:
     case = st.text_input("Case", key=CASE, max_chars=100, help=texts.OUTCOME_CASE).strip()
     if not case:
         return
-    times = clinic.shadow.store.times_of(case)
+    times = clinic.shadow.store.times_of([case]).get(case, [])
     if not times:
         st.warning(f"{verbatim(case)}: no case with this id has come in.", icon=":material/search_off:")
         return

@@ -17,13 +17,14 @@ def draw(clinic: Clinic) -> None:
     rows = store.rates(clinic)
     st.caption(f"{texts.RATES} {texts.HARDER}")
     for place, (metric, part) in zip(st.columns(2, gap="large"), rows.groupby("metric", sort=False), strict=False):
-        label, new = METRICS[str(metric)].label, numbered(part["n"].sum(), "new answer")
+        label, new = METRICS[str(metric)].label, numbered(int(part["n"].sum()), "new answer")
         with place:
             widgets.chart(
                 charts.reader_rates(part, label),
                 table=part,
                 key=f"clinic_rate_{metric}",
                 alt_text=f"{capital(label)} of each reader, as learned and by now; {new}",
+                note=texts.HOLLOW,
             )
     shown = rows.assign(
         metric=rows["metric"].map(lambda name: METRICS[name].heading),

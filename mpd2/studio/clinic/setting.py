@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, date, datetime
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -79,6 +77,8 @@ def _form(clinic: Clinic, now: Setting) -> None:
             disabled=["reader", "name"],
             height="content" if len(roster) <= widgets.WHOLE else "auto",
             column_config=texts.ROSTER_COLUMNS,
+            placeholder="–",
+            alt=texts.ROSTER_ALT,
         )
         pressed = st.form_submit_button(
             "Let it hold", type="primary", icon=":material/event_available:",
@@ -101,7 +101,7 @@ def _roster(clinic: Clinic, limits: Limits) -> pd.DataFrame:
 
 
 def _save(clinic: Clinic, roster: pd.DataFrame) -> None:
-    state: Mapping[str, Any] = st.session_state
+    state = st.session_state
     try:
         usual = clinic.manifest.default_costs()
         limited = roster[roster["at_most"].notna()]

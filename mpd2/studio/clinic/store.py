@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import date
+from datetime import UTC, date, datetime
 from functools import cached_property
 
 import numpy as np
 import pandas as pd
+import streamlit as st
 
 from mpd2.clinic.access.actions import Role
 from mpd2.clinic.access.actor import Actor
@@ -17,17 +18,26 @@ from mpd2.clinic.shadow.comparison import ALL, compare, weekly
 from mpd2.clinic.shadow.reader_rates import reader_rates
 from mpd2.clinic.shadow.rows import USUAL, Key
 from mpd2.clinic.shadow.snapshot import Snapshot
+from mpd2.clinic.shadow.watching import Watch, watch
 from mpd2.clinic.shadow.worklists import awaited, overview_of, seen_worklist
 from mpd2.core.cache import cached
 from mpd2.core.cohort import UNKNOWN
 from mpd2.core.manifest import Manifest, Task
-from mpd2.core.state import PROBABILITY
+from mpd2.core.state import PROBABILITY, UNCERTAINTY
 from mpd2.core.text import capital, percent
 from mpd2.lab.activation import Activation, standing
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.shadowing import Shadow
+from mpd2.planning.day import DaySetting
 from mpd2.planning.floors import Floor
+from mpd2.present.words.clinic import Standing
 from mpd2.study.operating import choose_point
+
+KINDS = {
+    "input": "inputs", "ai": "AI", "reader": "readers", "deferral": "share sent", "load": "readings",
+    "prevalence": "prevalence", "hard stop": "hard stop", "cost": "cost",
+}  # fmt: skip
+"""What is watched, as it is called in a line."""
 
 CASE = "case_id"  # as tables with a row a case call it on pages
 DATE = 10  # characters of a date
@@ -62,6 +72,11 @@ class Clinic:
         """By what the comparison can be taken apart."""
         titles = self.manifest.layout.titles
         return {"cohort": "Cohort", **{name: capital(titles[name]) for name in self.manifest.layout.names}}
+
+    @property
+    def day(self) -> DaySetting:
+        """The limits and costs of today."""
+        return self.shadow.decider.day
 
     @property
     def first_day(self) -> date | None:
@@ -101,6 +116,14 @@ def here(place: Workshop) -> Clinic:
     return Clinic(shadow, shadow.snapshot(), active)
 
 
+def warm(place: Workshop) -> None:
+    """Work out what the first screen shows, where a run is in use."""
+    clinic = here(place)
+    compared(clinic, ALL)
+    watched(clinic)
+    own_share(clinic)
+
+
 def compared(clinic: Clinic, by: str) -> pd.DataFrame:
     """The comparison, taken apart."""
     return _compared(clinic.shadow, clinic.snapshot.version, by)
@@ -137,6 +160,25 @@ def rates(clinic: Clinic) -> pd.DataFrame:
     return _rates(clinic.shadow, clinic.snapshot.version)
 
 
+def watched(clinic: Clinic) -> Watch:
+    """What is watched, over all cases."""
+    return _watched(clinic.shadow, clinic.snapshot.version, datetime.now(UTC).date())
+
+
+def standings(now: Watch) -> list[Standing]:
+    """How each kind of what is watched stands."""
+    found = []
+    for kind, name in KINDS.items():
+        rows = now.rows[now.rows["kind"] == kind]
+        first: dict[str, tuple[str, date]] = {}
+        for alarm in now.open:
+            if alarm.kind == kind:
+                first.setdefault(alarm.name, (f"{alarm.label}: {alarm.side}", date.fromisoformat(alarm.day)))
+        if len(rows):
+            found.append(Standing(name, tuple(first.values()), not (rows["n"] * rows["arl"].notna()).any()))
+    return found
+
+
 def waiting(clinic: Clinic) -> dict[str, int]:
     """How many cases wait for each reader, by column."""
     columns, many = np.unique(awaited(clinic.snapshot), return_counts=True)
@@ -158,7 +200,7 @@ def arrivals(clinic: Clinic) -> pd.DataFrame:
 def inputs(clinic: Clinic, row: int) -> pd.DataFrame:
     """What was measured of a case, but for what the AI says."""
     cohort, layout = clinic.snapshot.cohort, clinic.manifest.layout
-    shown = [name for name in layout.names if name not in {PROBABILITY, *layout.scores}]
+    shown = [name for name in layout.names if name not in {PROBABILITY, UNCERTAINTY, *layout.scores}]
     places = [layout.names.index(name) for name in shown]
     return pd.DataFrame({
         "input": [capital(layout.titles[name]) for name in shown],
@@ -225,10 +267,7 @@ def _own_share(shadow: Shadow) -> float:
     return float((shadow.deciders.under(USUAL).decided(val).beliefs.action > 0).mean())
 
 
-
-def watched(clinic):
-    class W:
-        lines = ()
-        stop = ""
-
-    return W()
+@cached
+@st.spinner("Watching …")
+def _watched(shadow: Shadow, version: int, day: date) -> Watch:
+    return watch(shadow.snapshot(), shadow.deciders.on(day), shadow.store.acknowledgements())

@@ -1,5 +1,7 @@
 """What the Clinic page explains."""
 
+from typing import Any
+
 import streamlit as st
 
 TABS = {
@@ -13,14 +15,11 @@ TABS = {
 }
 """The tabs, by their key in the link."""
 
-SHADOW = (
-    "Shadow mode: nothing in care changes. Every case is routed before anybody knows the truth, and what would have "
-    "been done is compared with what was done."
+SHADOW = "Shadow mode: nothing in care changes."
+SHADOW_MORE = (
+    "Every case is routed before anybody knows the truth, and what would have been done is compared with what was done."
 )
-NOT_THE_SIDEBAR = (
-    "This page goes by the run that is activated for the clinic, not by the active run in the sidebar, and by all of "
-    "its cases, not by the slice."
-)
+GOES_BY = "It goes by {run}, which is activated for the clinic, and not by the active run in the sidebar."
 NOT_READY = "No run is activated for the clinic yet, so no case can be taken in. Propose one and activate it."
 HOW = (
     "One person proposes a run, another one activates it, both with a reason. That is done on Retrain: behind *Clinic* "
@@ -127,7 +126,7 @@ COMPARED_COLUMNS = {
     "n": st.column_config.NumberColumn("People", format="localized"),
 }
 PARTS = "Each part by itself; the more parts one looks at, the more look different by chance."
-INPUT_COLUMNS = {
+INPUT_COLUMNS: dict[str, Any] = {
     "input": "What was measured",
     "value": st.column_config.NumberColumn("Value", format="%.3f"),
 }
@@ -178,3 +177,37 @@ EXAMPLE_OUTCOMES = (
     "clinic had acted on the AI alone."
 )
 EXAMPLE_ANSWERS = "For the example day: what the awaited readers said of these cases in the table the run learned from."
+HOLLOW = "Filled: by now, with its 95 % interval; hollow: as learned. n: new cases with a known outcome."
+ROSTER_ALT = "Every reader: whether they are here, and how many cases a day they can read."
+WATCHERS_ALT = (
+    "What is watched: cases seen, evidence of a change, alarms, the last one, and how often one comes by chance."
+)
+WATCHER_COLUMNS = {
+    "label": st.column_config.TextColumn("What is watched", width="medium"),
+    "n": st.column_config.NumberColumn("Cases", format="localized", help="Of which it has a value"),
+    "level": st.column_config.ProgressColumn(
+        "Evidence of a change", min_value=0, max_value=1, format="percent", help="It rings at 100 %"
+    ),
+    "alarms": st.column_config.NumberColumn("Alarms", format="%d"),
+    "last": "The last on",
+    "by_chance": st.column_config.TextColumn(
+        "By chance one in", help="Cases between two alarms for nothing, on average"
+    ),
+    "why_not": "Not watched, because",
+}
+ALARMS_ALT = "Alarms, the newest first: what, on which day, and what was said of it."
+ALARM_COLUMNS = {
+    "label": "What",
+    "side": "Has become",
+    "day": "On",
+    "arrivals": st.column_config.NumberColumn("After so many cases", format="localized"),
+    "acknowledged": st.column_config.TextColumn("What was said of it", width="large"),
+}
+BY_CHANCE = (
+    "All {monitors} monitors together ring for nothing about {alarms} times a year, at {cases} cases a day; the "
+    "thresholds come from {drawn} simulated cases each, drawn from those the run learned from."
+)
+NOTHING_SEEN = "{what}: no case has a value yet."
+PATH = "Evidence grows with every case that speaks for a change, falls with every other, and never below 0."
+NO_ALARM = "No alarm so far."
+ACKNOWLEDGED = "The alarm is acknowledged; the reason stands beside it."

@@ -14,7 +14,11 @@ from mpd2.studio.clinic.store import Clinic
 
 def draw(clinic: Clinic) -> None:
     """Who is in, how it compares, and whether to trust on."""
-    st.caption(verbatim(clinic.active.in_words()), help=texts.NOT_THE_SIDEBAR)
+    goes_by = texts.GOES_BY.format(run=verbatim(clinic.active.proposal.run))
+    st.caption(
+        f":material/visibility: **{texts.SHADOW}** {goes_by}",
+        help=f"{texts.SHADOW_MORE} {verbatim(clinic.active.in_words())}",
+    )
     with st.container(border=True):
         today = datetime.now(UTC).date()
         counts, stops = store.counts(clinic, today)
@@ -25,7 +29,7 @@ def draw(clinic: Clinic) -> None:
             return
         said = words.compared_in_words(store.compared(clinic, "all"), clinic.task, clinic.against)
         st.markdown(f"**{words.since_in_words(first)}:** {said}")
-        watched = store.watched(clinic)
-        st.markdown(f"**Watch:** {verbatim(words.watch_in_words(watched.lines))}", help=texts.WATCHED)
-        if watched.stop:
-            st.warning(verbatim(watched.stop), icon=":material/front_hand:")
+        now = store.watched(clinic)
+        st.markdown(f"**Watch:** {verbatim(words.watch_in_words(store.standings(now)))}", help=texts.WATCHED)
+        if now.suggestion:
+            st.warning(verbatim(now.suggestion), icon=":material/front_hand:")

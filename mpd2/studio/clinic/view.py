@@ -37,10 +37,10 @@ DRAWN = {
 
 def draw(about: Scenario) -> None:
     """The whole page."""
-    st.caption(f":material/visibility: {texts.SHADOW}", help=texts.NOT_THE_SIDEBAR)
     place = Workshop.here()
     try:
         if activation.standing(place).active is None:
+            st.caption(f":material/visibility: {texts.SHADOW} {texts.SHADOW_MORE}")
             start.draw(about, place)
             return
         clinic = store.here(place)

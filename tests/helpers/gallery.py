@@ -309,7 +309,7 @@ GALLERY: dict[str, Callable[[], Drawing]] = {
     "calibration.slopes": lambda: calibration.slopes(SLOPES),
     "clinic.weekly": lambda: clinic.weekly(WEEKS, "missed", "missed of 1,000, would less was"),
     "clinic.by_part": lambda: clinic.by_part(PARTS, "false alarms", "false alarms of 1,000, would less was"),
-    "clinic.monitored": lambda: clinic.monitored(MONITORED, THRESHOLD, "Reader Ben", "2026-11-03"),
+    "clinic.monitored": lambda: clinic.monitored(MONITORED, THRESHOLD, "Reader Ben"),
     "clinic.reader_rates": lambda: clinic.reader_rates(UPDATED, "sensitivity"),
     "deciders.who_decides": lambda: deciders.who_decides(DECIDED),
     "gain.split": lambda: gain.split(GAIN, TASK),

@@ -161,10 +161,36 @@ def test_a_clinicians_other_choice_is_kept_with_its_reason(open_page, watching):
     assert (Shadow.here(watching).snapshot().chosen == "ai").sum() == 1
 
 
-def test_an_alarm_is_acknowledged_only_with_a_reason(open_page, watching):
-    page = open_page("clinic", clinic_tab="watch")
-    assert not page.exception
-    assert "Nothing is ever stopped by itself" in said(page)
+def test_what_has_drifted_rings_in_words_and_is_acknowledged_with_a_reason_alone(open_page, watching):
+    far = known(150).assign(vCDR=lambda rows: (rows["vCDR"].astype(float) + 0.3).clip(upper=0.99).astype(str))
+    page = send(open_page("clinic"), "intake", arriving(far))
+    assert "Stop suggested" in said(page)
+    assert "Nothing is stopped by itself" in said(page)
+    look_at(page, "watch")
+    rung = next(each.value for each in page.dataframe if "first" in each.value)
+    assert ("Vertical CDR", "higher") in list(zip(rung["label"], rung["side"], strict=True))
+    page.selectbox(key="clinic_monitor").set_value("input vCDR").run()
+    chart = page.get("vega_lite_chart")[0].proto
+    assert "Vertical CDR: evidence of a change over 150 values" in chart.alt
+    ring = Shadow.here(watching).store.acknowledgements
+    page.button(key="clinic_acknowledge").click().run()
+    assert any("reason" in each.value for each in page.error)
+    assert not ring()
+    while page.get("selectbox") and any(each.key == "clinic_alarm" for each in page.selectbox):
+        page.text_input(key="clinic_alarm_reason").set_value("a new device; its pictures are looked at").run()
+        page.button(key="clinic_acknowledge").click().run()
+        assert not page.exception
+    assert {each.reason for each in ring()} == {"a new device; its pictures are looked at"}
+    assert "since" not in next(each.value for each in page.markdown if each.value.startswith("**Watch:**"))
+
+
+def test_what_a_file_says_is_never_markup(open_page, watching):
+    cases = known(40)
+    cases["case_id"] += "![x](http://a.b) <b>"
+    page = look_at(send(open_page("clinic"), "intake", arriving(cases)), "worklists")
+    drawn = [str(each.value) for kind in (page.markdown, page.caption, page.success) for each in kind]
+    assert any("http" in words for words in drawn)
+    assert not [words for words in drawn if "](http" in words or "<b>" in words.replace("\\<", "")]
 
 
 def test_a_viewer_sees_the_figures_and_no_case_and_may_change_nothing(watching, open_as):

@@ -49,14 +49,14 @@ def test_every_part_has_its_difference_with_n_in_its_name():
     }
 
 
-def test_a_monitor_shows_its_path_its_limit_and_the_first_case_of_the_day_of_the_alarm():
+def test_a_monitor_shows_its_path_its_limit_and_where_it_rings_first():
     panel = read(GALLERY["clinic.monitored"]()).panel
     [line] = [mark for mark in panel.of("line") if mark.colour == READER.colour]
     assert panel.curve(line) == [near(point) for point in MONITORED[["number", "value"]].to_numpy().tolist()]
     [limit] = [mark for mark in panel.of("rule") if mark.colour == ALARM.colour]
     assert panel.upright.value(limit.middle[1]) == near(THRESHOLD)
     [alarm] = panel.of("symbol")
-    first = MONITORED[MONITORED["day"] == "2026-11-03"].iloc[0]
+    first = MONITORED[MONITORED["value"] >= THRESHOLD].iloc[0]
     assert panel.places([alarm]) == [near((first["number"], first["value"]))]
 
 

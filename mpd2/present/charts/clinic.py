@@ -55,11 +55,10 @@ def by_part(rows: pd.DataFrame, label: str, axis: str, against: bool = True) -> 
 
 
 @drawn_once
-def monitored(rows: pd.DataFrame, threshold: float, name: str, alarm: str = "") -> AltairChart:
+def monitored(rows: pd.DataFrame, threshold: float, name: str) -> AltairChart:
     """The evidence of a monitor that something has changed, case by case, and the limit at which it rings.
 
-    `rows`: number (of values so far), value (as a part of an alarm), day; `alarm`: the day of the first one, which is
-    marked if there is one.
+    `rows`: number (of values so far), value (as a part of an alarm), day. Where it rings first is marked.
     """
     step = -(-len(rows) // MOST_POINTS) if len(rows) else 1
     last = len(rows) - 1
@@ -78,12 +77,11 @@ def monitored(rows: pd.DataFrame, threshold: float, name: str, alarm: str = "") 
             tooltip=[alt.Tooltip("day:N"), alt.Tooltip("number:Q"), alt.Tooltip("value:Q", format=".2f")],
         ),
     ]
-    crossed = rows[rows["day"].astype(str) == alarm].head(1) if alarm else rows.head(0)
-    if len(crossed):
+    if len(over):
         layers.append(
-            alt.Chart(crossed)
+            alt.Chart(rows.loc[over])
             .mark_point(filled=True, size=110, opacity=1, color=ALARM.colour, shape=ALARM.shape)
-            .encode(x=across, y="value:Q", tooltip=[alt.Tooltip("day:N", title="alarm on")])
+            .encode(x=across, y="value:Q", tooltip=[alt.Tooltip("day:N", title="first alarm on")])
         )
     return alt.layer(*layers).properties(title=f"{capital(name)}; dashed: an alarm", height=HEIGHT)
 

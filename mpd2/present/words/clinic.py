@@ -131,6 +131,26 @@ def watch_in_words(kinds: Sequence[Standing]) -> str:
     ])  # fmt: skip
 
 
+@dataclass(frozen=True)
+class Sent:
+    """Which share of n cases was sent to a reader, and which was expected."""
+
+    share: float
+    low: float
+    high: float
+    n: int
+    expected: float
+
+    def in_words(self) -> str:
+        r"""The share with its interval.
+
+        >>> Sent(0.36, 0.31, 0.42, 300, 0.34).in_words()
+        'sent 36\xa0% of 300 (31 to 42\xa0%; 34\xa0% expected)'
+        """
+        ends = percent_interval(self.low, self.high, 0)
+        return f"sent {percent(self.share, 0)} of {count(self.n)} ({ends}; {percent(self.expected, 0)} expected)"
+
+
 def compared_table(rows: pd.DataFrame) -> pd.DataFrame:
     """The comparison as text: part, what, would, done, difference, interval (of the difference, or of would), n."""
     order = list(COMPARED)

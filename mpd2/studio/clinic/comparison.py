@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from mpd2.clinic.shadow.comparison import against
 from mpd2.core.text import capital
 from mpd2.present.charts import clinic as charts
 from mpd2.present.words import clinic as words
@@ -20,16 +21,14 @@ def draw(clinic: Clinic) -> None:
     if rows.empty or not rows["n"].max():
         st.info(texts.NO_OUTCOME, icon=":material/hourglass_empty:")
         return
-    if not clinic.knows_done:
-        st.info(texts.WITHOUT_DONE, icon=":material/smart_toy:")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         metric = link.one(
             st.segmented_control, "Number", list(COMPARED), key="clinic_number", default="missed", required=True,
             format_func=lambda name: capital(COMPARED[name].label), label_visibility="collapsed",
         )  # fmt: skip
         by = link.one(
-            st.selectbox, "In each part by", list(clinic.parts), key="clinic_by", default="cohort",
-            format_func=clinic.parts.__getitem__, width=260,
+            st.selectbox, "In each part", list(clinic.parts), key="clinic_by", default="cohort",
+            format_func=clinic.parts.__getitem__, label_visibility="collapsed", width=190,
         )  # fmt: skip
     _charts(clinic, metric, by)
     table = store.compared(clinic, by)
@@ -40,7 +39,7 @@ def draw(clinic: Clinic) -> None:
         columns=texts.COMPARED_COLUMNS,
         csv=table,
     )
-    st.caption(texts.COMPARED)
+    st.caption(f"{against(clinic.snapshot)} {texts.COMPARED}")
 
 
 def _charts(clinic: Clinic, metric: str, by: str) -> None:

@@ -27,7 +27,7 @@ def turner(rows: pd.DataFrame, key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("Back", key=f"{key}:back", disabled=first == 0, on_click=_turn, args=(key, first - ROWS),
                   icon=":material/chevron_left:")  # fmt: skip
-        st.caption(f"{count(first + 1)} to {count(last)} of {count(len(rows))}")
+        st.caption(f"{count(first + 1)} to {count(last)} of {count(len(rows))}", width="content")
         st.button("On", key=f"{key}:on", disabled=last >= len(rows), on_click=_turn, args=(key, first + ROWS),
                   icon=":material/chevron_right:")  # fmt: skip
 

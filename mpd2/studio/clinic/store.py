@@ -14,7 +14,7 @@ import streamlit as st
 from mpd2.clinic.access.actions import Role
 from mpd2.clinic.access.actor import Actor
 from mpd2.clinic.shadow.answering import reader_of
-from mpd2.clinic.shadow.comparison import ALL, compare, weekly
+from mpd2.clinic.shadow.comparison import ALL, COHORT, compare, weekly
 from mpd2.clinic.shadow.reader_rates import reader_rates
 from mpd2.clinic.shadow.rows import USUAL, Key
 from mpd2.clinic.shadow.snapshot import Snapshot
@@ -25,12 +25,13 @@ from mpd2.core.cohort import UNKNOWN
 from mpd2.core.manifest import Manifest, Task
 from mpd2.core.state import PROBABILITY, UNCERTAINTY
 from mpd2.core.text import capital, percent
+from mpd2.evaluation.sequences import rate_sequence
 from mpd2.lab.activation import Activation, standing
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.shadowing import Shadow
 from mpd2.planning.day import DaySetting
 from mpd2.planning.floors import Floor
-from mpd2.present.words.clinic import Standing
+from mpd2.present.words.clinic import Sent, Standing
 from mpd2.study.operating import choose_point
 
 KINDS = {
@@ -41,7 +42,7 @@ KINDS = {
 
 CASE = "case_id"  # as tables with a row a case call it on pages
 DATE = 10  # characters of a date
-AI_ALONE = "the AI alone"
+WAS_DONE, AI_ALONE = "what was done", "the AI alone"
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,8 +71,8 @@ class Clinic:
     @cached_property
     def parts(self) -> dict[str, str]:
         """By what the comparison can be taken apart."""
-        titles = self.manifest.layout.titles
-        return {"cohort": "Cohort", **{name: capital(titles[name]) for name in self.manifest.layout.names}}
+        layout = self.manifest.layout
+        return {COHORT: "by cohort", **{name: f"by {layout.titles[name]}" for name in layout.measured}}
 
     @property
     def day(self) -> DaySetting:
@@ -85,14 +86,10 @@ class Clinic:
         return days[0].astype(date) if len(days) else None
 
     @property
-    def knows_done(self) -> bool:
-        """Whether for any case it is known what the clinic acted on."""
-        return bool((self.snapshot.done != UNKNOWN).any())
-
-    @property
     def against(self) -> str:
         """What the run is compared with."""
-        return "what was done" if self.knows_done else AI_ALONE
+        told = self.snapshot.done[self.snapshot.countable] != UNKNOWN
+        return WAS_DONE if told.all() else AI_ALONE if not told.any() else f"{WAS_DONE}, or {AI_ALONE} if unknown"
 
     def row_of(self, key: Key) -> int:
         """Where an arrival stands."""
@@ -225,6 +222,13 @@ def said(clinic: Clinic, row: int) -> list[str]:
 def weight_for(clinic: Clinic, floor: Floor, confident: float | None) -> float:
     """What a miss has to weigh so that the active run keeps a floor on the val cases it learned from."""
     return _weight(clinic.shadow, floor, confident)
+
+
+def sent(clinic: Clinic) -> Sent:
+    """Which share of all cases was sent, beside what was expected of the run."""
+    went, n = int((clinic.snapshot.action > 0).sum()), len(clinic.snapshot)
+    low, high = rate_sequence(np.array(went), np.array(n))
+    return Sent(went / n, float(low), float(high), n, own_share(clinic))
 
 
 def own_share(clinic: Clinic) -> float:

@@ -48,10 +48,6 @@ OUTCOMES = (
     "the clinic itself acted on. Without `done` the comparison is with the AI alone."
 )
 NO_OUTCOME = "No outcome is known yet. Add outcomes on the tab Outcomes; until then nothing can be compared."
-WITHOUT_DONE = (
-    "What the clinic itself acted on is not known (no outcome has `done`), so what it would have done is compared with "
-    "the AI alone."
-)
 COMPARED = (
     "For a thousand people. “Would”: had the run's decisions been followed; “was”: what was done. Difference: would "
     "less was, with an interval that holds however often one looks (always-valid, 95 %). Only cases with a known "
@@ -195,12 +191,14 @@ WATCHER_COLUMNS = {
     ),
     "why_not": "Not watched, because",
 }
-ALARMS_ALT = "Alarms, the newest first: what, on which day, and what was said of it."
+ALARMS_ALT = "Alarms: what has become higher or lower, from when to when, how often it rang, and what was said of it."
 ALARM_COLUMNS = {
     "label": "What",
     "side": "Has become",
-    "day": "On",
-    "arrivals": st.column_config.NumberColumn("After so many cases", format="localized"),
+    "first": "First on",
+    "last": "Last on",
+    "alarms": st.column_config.NumberColumn("Alarms", format="%d"),
+    "open": st.column_config.NumberColumn("Open", format="%d"),
     "acknowledged": st.column_config.TextColumn("What was said of it", width="large"),
 }
 BY_CHANCE = (
@@ -210,4 +208,4 @@ BY_CHANCE = (
 NOTHING_SEEN = "{what}: no case has a value yet."
 PATH = "Evidence grows with every case that speaks for a change, falls with every other, and never below 0."
 NO_ALARM = "No alarm so far."
-ACKNOWLEDGED = "The alarm is acknowledged; the reason stands beside it."
+ACKNOWLEDGED = "Acknowledged; the reason stands beside it, and the record has it."

@@ -30,6 +30,7 @@ def draw(clinic: Clinic) -> None:
         said = words.compared_in_words(store.compared(clinic, "all"), clinic.task, clinic.against)
         st.markdown(f"**{words.since_in_words(first)}:** {said}")
         now = store.watched(clinic)
-        st.markdown(f"**Watch:** {verbatim(words.watch_in_words(store.standings(now)))}", help=texts.WATCHED)
+        said = f"{words.watch_in_words(store.standings(now))} · {store.sent(clinic).in_words()}"
+        st.markdown(f"**Watch:** {verbatim(said)}", help=texts.WATCHED)
         if now.suggestion:
             st.warning(verbatim(now.suggestion), icon=":material/front_hand:")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+
 import numpy as np
 import pandas as pd
 import streamlit as st
@@ -16,38 +18,36 @@ from mpd2.present.charts import clinic as charts
 from mpd2.studio.clinic import answering, store, texts
 from mpd2.studio.clinic.store import Clinic
 from mpd2.studio.parts import widgets
-from mpd2.studio.shell import identity
+from mpd2.studio.shell import identity, link
 
 ALARM, REASON, TOLD = "clinic_alarm", "clinic_alarm_reason", "clinic_alarm_told"
 """Keys of the session."""
 
 
 def draw(clinic: Clinic) -> None:
-    """Every monitor, the path of one, and the alarms."""
+    """The path of one monitor beside the alarms, and how every monitor stands."""
     now = store.watched(clinic)
     told = st.session_state.pop(TOLD, None)
     if told is not None:
         answering.tell(told)
     st.markdown(texts.WATCHED)
     rows = now.rows.sort_values(["alarms", "level"], ascending=False, ignore_index=True)
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns(2, gap="large")
     with left:
-        picked = widgets.data_table(
-            _shown(rows),
-            csv=rows,
-            key="watchers",
-            alt_text=texts.WATCHERS_ALT,
-            columns=texts.WATCHER_COLUMNS,
-            pick=True,
-        )
-        st.caption(
-            texts.BY_CHANCE.format(
-                monitors=len(rows), alarms=f"{FALSE_ALARMS:g}", cases=count(clinic.day.day), drawn=count(DRAWN)
-            )
-        )
+        labels = dict(zip(rows["name"], rows["label"].map(capital), strict=True))
+        name = link.one(st.selectbox, "Monitor", list(labels), key="clinic_monitor", default=next(iter(labels)),
+                        format_func=labels.__getitem__, label_visibility="collapsed")  # fmt: skip
+        _path(name, labels[name], now)
     with right:
-        _path(rows.iloc[picked[0] if picked else 0], now)
-    _alarms(clinic, now)
+        _alarms(clinic, now)
+    widgets.data_table(
+        _shown(rows), csv=rows, key="watchers", alt_text=texts.WATCHERS_ALT, columns=texts.WATCHER_COLUMNS
+    )
+    st.caption(
+        texts.BY_CHANCE.format(
+            monitors=len(rows), alarms=f"{FALSE_ALARMS:g}", cases=count(clinic.day.day), drawn=count(DRAWN)
+        )
+    )
 
 
 def _shown(rows: pd.DataFrame) -> pd.DataFrame:
@@ -56,9 +56,8 @@ def _shown(rows: pd.DataFrame) -> pd.DataFrame:
     return shown[[name for name in texts.WATCHER_COLUMNS if name != "why_not" or rows["why_not"].any()]]
 
 
-def _path(row: pd.Series[float], now: Watch) -> None:
+def _path(name: str, label: str, now: Watch) -> None:
     """How one monitor came to stand as it does."""
-    name, label = str(row["name"]), str(row["label"])
     path = now.paths[name]
     if path.empty:
         st.info(texts.NOTHING_SEEN.format(what=label), icon=":material/hourglass_empty:")
@@ -67,43 +66,46 @@ def _path(row: pd.Series[float], now: Watch) -> None:
     rows = pd.DataFrame({"number": np.arange(1, len(path) + 1), "value": path["level"], "day": days})
     first = next((alarm.day for alarm in now.alarms if alarm.name == name), "")
     widgets.chart(
-        charts.monitored(rows, 1.0, label, first),
+        charts.monitored(rows, 1.0, label),
         table=rows,
         key="clinic_path",
-        alt_text=f"{capital(label)}: evidence of a change over {numbered(len(rows), 'value')}, now "
+        alt_text=f"{label}: evidence of a change over {numbered(len(rows), 'value')}, now "
         f"{decimal(float(path['level'].iloc[-1]), 2)} of an alarm{f'; the first alarm on {first}' if first else ''}",
         note=texts.PATH,
     )
 
 
 def _alarms(clinic: Clinic, now: Watch) -> None:
-    """The alarms, and a reason with which one of them is acknowledged."""
-    st.subheader("Alarms", anchor=False)
+    """What has rung, and a reason with which that is acknowledged."""
     if not now.alarms:
-        st.caption(texts.NO_ALARM)
+        st.info(texts.NO_ALARM, icon=":material/notifications_off:")
         return
-    rows = pd.DataFrame(
-        [{name: getattr(alarm, name) for name in texts.ALARM_COLUMNS} for alarm in reversed(now.alarms)]
-    )
-    widgets.data_table(rows, key="alarms", alt_text=texts.ALARMS_ALT, columns=texts.ALARM_COLUMNS)
-    waiting = {alarm.key: alarm for alarm in now.open}
+    rung = pd.DataFrame([{**asdict(alarm), "open": not alarm.acknowledged} for alarm in now.alarms])
+    rows = rung.groupby(["label", "side"], sort=False, as_index=False).agg(
+        first=("day", "min"), last=("day", "max"), alarms=("day", "size"), open=("open", "sum"),
+        acknowledged=("acknowledged", "last"),
+    )  # fmt: skip
+    rows["label"] = rows["label"].map(capital)
+    widgets.data_table(rows, csv=rung, key="alarms", alt_text=texts.ALARMS_ALT, columns=texts.ALARM_COLUMNS)
+    waiting: dict[str, list[Rung]] = {}
+    for alarm in now.open:
+        waiting.setdefault(f"{capital(alarm.label)}: {alarm.side}", []).append(alarm)
     if not waiting:
         return
-    with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.selectbox("Alarm", list(waiting), key=ALARM, format_func=lambda key: _called(waiting[key]), width=420)
-        st.text_input(texts.ACKNOWLEDGE, key=REASON, max_chars=LONGEST)
-        st.button("Acknowledge it", key="clinic_acknowledge", on_click=_acknowledge, args=(clinic,),
-                  **identity.permitted(Action.ACKNOWLEDGE_ALARM))  # fmt: skip
+    st.selectbox("Alarms", list(waiting), key=ALARM, label_visibility="collapsed",
+                 format_func=lambda what: f"{what}, {numbered(len(waiting[what]), 'open alarm')}")  # fmt: skip
+    st.text_input(texts.ACKNOWLEDGE, key=REASON, max_chars=LONGEST)
+    keys = {what: [alarm.key for alarm in alarms] for what, alarms in waiting.items()}
+    st.button("Acknowledge", key="clinic_acknowledge", on_click=_acknowledge, args=(clinic, keys),
+              **identity.permitted(Action.ACKNOWLEDGE_ALARM))  # fmt: skip
 
 
-def _called(alarm: Rung) -> str:
-    return f"{capital(alarm.label)}: {alarm.side}, {alarm.day}"
-
-
-def _acknowledge(clinic: Clinic) -> None:
+def _acknowledge(clinic: Clinic, keys: dict[str, list[str]]) -> None:
+    """The same reason for every open alarm of one kind."""
     state = st.session_state
     try:
-        acknowledge(str(state[ALARM]), str(state[REASON]), clinic.shadow.store, by=identity.actor())
+        for key in keys.get(str(state[ALARM]), []):
+            acknowledge(key, str(state[REASON]), clinic.shadow.store, by=identity.actor())
         state[TOLD] = ("done", texts.ACKNOWLEDGED)
         state[REASON] = ""
     except UserError as error:

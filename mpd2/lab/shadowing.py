@@ -16,6 +16,7 @@ from mpd2.clinic.shadow.deciders import Deciders
 from mpd2.clinic.shadow.deciding import Decider
 from mpd2.clinic.shadow.snapshot import Snapshot, snapshot
 from mpd2.clinic.shadow.store import ShadowStore
+from mpd2.clinic.shadow.watching import Watch, watch
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest
@@ -88,6 +89,10 @@ class Shadow:
     def snapshot(self) -> Snapshot:
         """Everything that is kept, as of now; made anew only where something was added."""
         return self._snapshot_of(self.store.version())
+
+    def watch(self) -> Watch:
+        """What has changed since the run learned, over all that is kept as of now."""
+        return watch(self.snapshot(), self.decider, self.store.acknowledgements())
 
     def _snapshot_of(self, version: int) -> Snapshot:
         with self._making:

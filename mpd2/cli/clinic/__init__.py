@@ -1,12 +1,13 @@
-"""`clinic`: which run the clinic uses."""
+"""`clinic`: which run the clinic uses, and a day with it in shadow mode."""
 
 from __future__ import annotations
 
 from argparse import ArgumentParser, Namespace
 
 from mpd2.cli.arguments import describe
+from mpd2.cli.clinic.arguments import VERBS, add_days
 
-SUMMARY = "propose a run for the clinic, activate it, or say which one is active"
+SUMMARY = "propose and activate a run for the clinic, and watch beside it what the run would do"
 RUN = "an own run by its folder's name, or WORKSPACE/NAME for a run of a workspace's study"
 
 
@@ -16,10 +17,13 @@ def add(command: ArgumentParser) -> None:
         command,
         "One person proposes a run, another one activates it. Here the local user of this machine acts: without a\n"
         "login in the settings they may take both steps, with one they may take one of them, and somebody who is\n"
-        "signed in takes the other on Retrain, under Own runs.",
+        "signed in takes the other on Retrain, under Own runs. The other commands are those of shadow mode: cases are\n"
+        "taken in and decided, readers answer, outcomes follow, and nothing in care is changed; docs/clinic/shadow.md.",
         "clinic status",
         'clinic propose my-run --reason "as cheap, and misses fewer in the north"',
         "clinic activate my-run",
+        "clinic intake monday.csv",
+        "clinic report --json",
     )
     verbs = command.add_subparsers(dest="verb", metavar="VERB", required=True)
     propose = verbs.add_parser("propose", help="propose a run")
@@ -28,10 +32,15 @@ def add(command: ArgumentParser) -> None:
     activate = verbs.add_parser("activate", help="make the run that is proposed the active one")
     activate.add_argument("run", help=RUN)
     verbs.add_parser("status", help="say what is proposed and what is active")
+    add_days(verbs)
 
 
 def run(args: Namespace) -> int:
-    """Propose, activate or tell."""
+    """Propose, activate, tell, or do a part of a day in the clinic."""
+    if args.verb in VERBS:
+        from mpd2.cli.clinic.days import run_day
+
+        return run_day(args)
     from mpd2.clinic.access.actor import LOCAL
     from mpd2.lab import activation
     from mpd2.lab.jobs.folder import Workshop

@@ -57,9 +57,14 @@ class Watch:
         return tuple(alarm for alarm in self.alarms if not alarm.acknowledged)
 
     @property
+    def newest(self) -> tuple[Rung, ...]:
+        """Of the alarms that nobody has acknowledged the last of each watcher and side."""
+        return tuple({(alarm.name, alarm.side): alarm for alarm in self.open}.values())
+
+    @property
     def suggestion(self) -> str:
         """Why stopping is suggested, in words; empty if it is not."""
-        grave = [alarm for alarm in self.open if alarm.suggests_stop]
+        grave = [alarm for alarm in self.newest if alarm.suggests_stop]
         if not grave:
             return ""
         first = " ".join(alarm.in_words() for alarm in grave[:3])

@@ -12,12 +12,12 @@ watched; `value_steps`, `rate_steps` and `prevalence_steps` are the three kinds 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.signal import lfilter
-from scipy.special import logsumexp
+from scipy.special import expit, logit, logsumexp
 
 from mpd2.core.arrays import Floats, Ints
 from mpd2.core.errors import UserError
@@ -25,13 +25,15 @@ from mpd2.core.rng import Stream, stream
 
 SIDES = ("higher", "lower")
 SLACK = 0.5  # standard deviations a case: half the shift that is found soonest
-ODDS_RATIO = 2.0  # by which a rate's odds must grow, or shrink, to be found soonest
+ODDS_RATIO = 2.0  # by which the odds of an error, or a positive, must grow or shrink to be found soonest
+SHARE_RATIO = 1.5  # the same for a share as learned, whose changes are smaller and whose cases are more
 WEIGHT = 0.02  # of the newest value in a moving average: about the last hundred count
 A_DAY = 300.0  # cases
 DAYS = 365.25
 FALSE_ALARMS = 12.0  # a year, over all monitors together
 DRAWN = 2_000_000  # steps simulated for a threshold
 BEYOND = 2_000  # of the highest climbs of these, from which on the tail is taken to be exponential
+SURE, FAR = 1e-4, 30.0  # probabilities are not expected nearer to 0 or 1; log-odds no further from 0
 WINDOW = 4_096  # steps searched at once after an alarm
 
 
@@ -97,15 +99,60 @@ def calibrated_rate(
 ) -> Monitor:
     """A monitor of what happens or not, against the probability expected in each case; the reference's are [L] each.
 
-    >>> monitor = calibrated_rate(np.tile([1.0, 0, 0, 0, 0], 40), np.full(200, 0.2), arl=1000, name="misses")
-    >>> monitor.alarms(np.tile([1.0, 0.0], 50), np.full(100, 0.2))[0].side
+    Expectations are first made right on average for the reference, by one factor for all odds, so that only a change
+    rings. One case of either outcome is added to it, so that what never happened there, or always, can be watched too.
+
+    >>> monitor = calibrated_rate(np.tile([1.0, 0, 0, 0, 0], 40), np.full(200, 0.3), arl=1000, name="misses")
+    >>> monitor.alarms(np.tile([1.0, 0.0], 50), np.full(100, 0.3))[0].side
     'higher'
     """
+    happened, expected, cluster = _with_either(happened, expected, cluster)
+    offset = _offset(happened, expected)
 
     def steps(happened: Floats, expected: Floats) -> Floats:
-        return rate_steps(happened, expected, ratio)
+        return rate_steps(happened, expit(logit(np.clip(expected, SURE, 1 - SURE)) + offset), ratio)
 
     return Monitor(name, steps, thresholds(steps(happened, expected), arl, seed, cluster), arl)
+
+
+def _with_either(happened: Floats, expected: Floats, cluster: Ints | None) -> tuple[Floats, Floats, Ints | None]:
+    """Trials and two more that belong to nothing else, one of which happened, expected as often as all on average."""
+    mean = np.mean(expected) if len(expected) else 0.5
+    more = None if cluster is None else np.append(cluster, cluster.max(initial=0) + np.arange(1, 3))
+    return np.append(happened, [0.0, 1.0]), np.append(expected, [mean, mean]), more
+
+
+def _offset(happened: Floats, expected: Floats) -> float:
+    """What to add to the log-odds expected so that as much is expected as happened."""
+    odds = logit(np.clip(expected, SURE, 1 - SURE))
+
+    def surplus(offset: float) -> float:
+        return float((expit(odds + offset) - happened).sum())
+
+    return float(brentq(surplus, -FAR, FAR))
+
+
+def calibrated_share(
+    happened: Floats,
+    arl: float,
+    seed: int = 0,
+    *,
+    name: str = "",
+    cluster: Ints | None = None,
+    ratio: float = SHARE_RATIO,
+) -> Monitor:
+    """A monitor of what happens or not, as often in one case as in any other; the reference's is [L].
+
+    >>> monitor = calibrated_share(np.tile([1.0, 0, 0, 0], 40), arl=1000, name="sent")
+    >>> monitor.alarms(np.tile([1.0, 0.0], 50))[0].side
+    'higher'
+    """
+    monitor = calibrated_rate(happened, np.full(len(happened), 0.5), arl, seed, name=name, cluster=cluster, ratio=ratio)
+
+    def steps(happened: Floats) -> Floats:
+        return monitor.steps(happened, np.full(len(happened), 0.5))
+
+    return replace(monitor, steps=steps)
 
 
 def calibrated_prevalence(
@@ -228,7 +275,7 @@ def _crossings(steps: Floats, threshold: float) -> list[tuple[int, float]]:
 def thresholds(reference: Floats, arl: float, seed: int = 0, cluster: Ints | None = None) -> Floats:
     """Where each side rings so that, together, `arl` steps pass on average between alarms for nothing, [2].
 
-    Steps of the reference, [L, 2], are drawn anew by cluster, DRAWN of them. Of the climbs from nothing back to
+    Steps of the reference, [L, 2], are drawn anew by cluster, DRAWN of them at most. Of the climbs from nothing back to
     nothing the highest BEYOND are counted; beyond these, where a simulation would be long, the chance of a climb falls
     exponentially, at the rate at which exponentially weighted steps balance (Cramér, Lundberg). Each side has half the
     alarms.
@@ -255,18 +302,34 @@ def _redrawn(reference: Floats, cluster: Ints, seed: int) -> Floats:
 
 
 def _threshold(drawn: Floats, reference: Floats, cluster: Ints | None, arl: float) -> float:
-    sums = reference if cluster is None else np.bincount(np.unique(cluster, return_inverse=True)[1], reference)
+    of = np.arange(len(reference)) if cluster is None else np.unique(cluster, return_inverse=True)[1].reshape(-1)
+    sums = np.asarray(np.bincount(of, reference), float)
     if not sums.mean() < 0:
         raise UserError("monitor: the cases to compare with already look like the change to be found")
-    path = reflected(drawn)
-    climbs = np.sort(np.maximum.reduceat(path, np.flatnonzero(np.append(True, path[:-1] == 0))))[::-1]
-    if climbs[0] == 0:
+    path = reflected(drawn[: round(max(BEYOND * arl, len(reference)))])
+    starts = np.flatnonzero(np.append(True, path[:-1] == 0))
+    climbs = np.sort(np.maximum.reduceat(path, starts))[::-1]
+    climbs = climbs[climbs > 0]
+    if not len(climbs):
         return np.inf
-    wanted = len(path) / arl  # climbs that should reach the threshold
-    rank = min(BEYOND, int((climbs > 0).sum()))
-    if wanted >= rank:
-        return float(climbs[min(int(wanted), len(climbs)) - 1])
-    return float(climbs[rank - 1] + np.log(rank / wanted) / _decay(sums))
+    rank = min(BEYOND, len(climbs))
+    level = float(climbs[rank - 1])
+    between = _between(path, starts, level)
+    if between < arl:
+        return level + float(np.log(arl / between)) / _decay(sums)
+    low, high = rank - 1, len(climbs) - 1  # places of a level that rings seldom enough and of one that may not
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if _between(path, starts, float(climbs[middle])) >= arl else (low, middle - 1)
+    return float(climbs[low])
+
+
+def _between(path: Floats, starts: Ints, level: float) -> float:
+    """Steps between two times at which climbs, by their starts, reach a level and are then broken off."""
+    over = np.flatnonzero(path >= level)
+    climb, first = np.unique(np.searchsorted(starts, over, "right") - 1, return_index=True)
+    broken_off = np.append(starts, len(path))[climb + 1] - over[first] - 1
+    return float((len(path) - broken_off.sum()) / len(climb))
 
 
 def _decay(sums: Floats) -> float:

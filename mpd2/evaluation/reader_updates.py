@@ -18,9 +18,9 @@ from mpd2.core.errors import UserError
 from mpd2.evaluation.intervals import LEVEL
 
 MEANS = np.linspace(0.005, 0.995, 100)  # of populations that are weighed
-STRENGTHS = np.geomspace(2, 2_000, 25)  # readings that a population's mean is worth: from very mixed to all alike
+STRENGTHS = np.geomspace(2, 2_000, 13)  # readings that a population's mean is worth: from very mixed to all alike
 LIKELY = 1e-4  # populations less likely than the likeliest by this play no part
-HALVINGS = 24
+HALVINGS = 16
 
 
 @dataclass(frozen=True, eq=False)

@@ -145,6 +145,9 @@ OPTIONS = {
     "bench imaging": "--rounds=3 --pictures=100 --processes=2 --small=False --json=False",
     "bench learning-curve": "--sizes=() --seeds=3 --methods=() --json=False",
     "bench record": "--entries=1000000 --appends=1000 --storage= --folder --json=False",
+    "bench clinic-statistics": (
+        "--replays=1000 --quick=False --run={DATA}/runs/mpd2-plus --table={TABLE} --workspace --json=False"
+    ),
 }
 """Every command, what can be given to it, and what is taken where nothing is given."""
 

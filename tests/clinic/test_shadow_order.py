@@ -161,7 +161,7 @@ def test_killed_at_random_moments_nothing_acknowledged_is_lost_and_nothing_is_th
     with opened(tmp_path) as store:
         with store.reading() as connection:
             assert store.flaw(connection) == ""
-        kept = [row.case for row in store.everything().arrivals]
+        kept = store.everything().arrivals["case"].tolist()
         assert len(kept) == len(set(kept)) == store.version()
         assert acknowledged <= set(kept)
         assert acknowledged

@@ -161,6 +161,6 @@ def test_what_cannot_be_watched_is_refused_in_words() -> None:
     with pytest.raises(UserError, match="all the same"):
         calibrated(np.ones(10), 100)
     with pytest.raises(UserError, match="already look like the change"):
-        calibrated_rate(np.ones(10), np.full(10, 0.1), 100)
+        thresholds(np.full((10, 2), 0.1), 100)
     with pytest.raises(UserError, match="run length of 0"):
         calibrated(np.arange(10.0), 0)

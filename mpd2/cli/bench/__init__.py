@@ -21,7 +21,7 @@ Timings = dict[str, Any]
 
 def add(command: ArgumentParser) -> None:
     """The arguments of `bench`: a subject, and those of the subject."""
-    subjects = ("train", "route", "ui", "lab", "imaging", "learning-curve", "record")
+    subjects = ("train", "route", "ui", "lab", "imaging", "learning-curve", "record", "clinic-statistics")
     describe(command, "Measure speed and memory.", *(f"bench {subject} --json" for subject in subjects))
     parsers = command.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
     for subject, summary, add_arguments in (
@@ -32,6 +32,7 @@ def add(command: ArgumentParser) -> None:
         ("imaging", "time the networks that measure pictures, and a folder of pictures", _add_imaging),
         ("learning-curve", "methods beside the least possible cost, the more cases they learn from", _add_curve),
         ("record", "time the record: appends and searches, empty and with a million entries", _add_record),
+        ("clinic-statistics", "how often intervals are right and alarms false, how soon changes show", _add_statistics),
     ):
         add_arguments(parsers.add_parser(subject, help=summary, formatter_class=RawDescriptionHelpFormatter))
 
@@ -138,6 +139,22 @@ def _add_record(command: ArgumentParser) -> None:
     command.add_argument("--appends", type=count, default=1000, help="to time, each time (default: 1000)")
     command.add_argument("--storage", default="", metavar="ADDRESS", help="an empty PostgreSQL (default: a file)")
     command.add_argument("--folder", type=Path, help="where the file is made (default: where temporary files are)")
+    add_json(command)
+
+
+def _add_statistics(command: ArgumentParser) -> None:
+    describe(
+        command,
+        "By simulation on a table's cases: how often the intervals of the clinic are right at every weekly look, how\n"
+        "many cases pass between two alarms for nothing, and how soon planted changes are found.",
+        "bench clinic-statistics --json",
+        "bench clinic-statistics --replays 50 --quick",
+    )
+    command.add_argument("--replays", type=count, default=1000, help="of everything (default: 1000)")
+    command.add_argument("--quick", action="store_true", help="at the shipped number of alarms for nothing alone")
+    folder = TABLE.parent / "runs" / "mpd2-plus"
+    command.add_argument("--run", type=Path, default=folder, help="folder of a run (default: mpd2-plus)")
+    add_table(command)
     add_json(command)
 
 
@@ -316,6 +333,20 @@ def _describe_record(timings: Timings) -> str:
     return describe_record(timings)
 
 
+def _measure_statistics(args: Namespace) -> Timings:
+    from mpd2.cli.bench.clinic_statistics import bench_clinic_statistics
+    from mpd2.cli.inputs import cohort_of
+    from mpd2.core.runs import load_run
+
+    return bench_clinic_statistics(cohort_of(args.table), load_run(args.run), args.replays, not args.quick)
+
+
+def _describe_statistics(timings: Timings) -> str:
+    from mpd2.cli.bench.clinic_statistics import describe_clinic_statistics
+
+    return describe_clinic_statistics(timings)
+
+
 SUBJECTS: dict[str, tuple[Callable[[Namespace], Timings], Callable[[Timings], str]]] = {
     "train": (_measure_training, describe_training),
     "route": (_measure_routing, describe_route),
@@ -324,5 +355,6 @@ SUBJECTS: dict[str, tuple[Callable[[Namespace], Timings], Callable[[Timings], st
     "imaging": (_measure_imaging, _describe_imaging),
     "learning-curve": (_measure_curve, _describe_curve),
     "record": (_measure_record, _describe_record),
+    "clinic-statistics": (_measure_statistics, _describe_statistics),
 }
 """How each subject is measured, and its timings as text."""

@@ -12,8 +12,8 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from mpd2.clinic.shadow.enquiry import Beliefs, Terms, standing
 from mpd2.clinic.shadow.rows import Basis, Setting
+from mpd2.clinic.shadow.standing.enquiry import Beliefs, Terms, standing
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import OperatingPoint

@@ -14,8 +14,8 @@ from scipy.optimize import brentq
 from scipy.special import expit, logit
 
 from mpd2.clinic.shadow.deciding import Decider
-from mpd2.clinic.shadow.enquiry import Beliefs, standing
 from mpd2.clinic.shadow.snapshot import Snapshot
+from mpd2.clinic.shadow.standing.enquiry import Beliefs, standing
 from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cache import CACHE
 from mpd2.core.cohort import UNKNOWN, Cohort

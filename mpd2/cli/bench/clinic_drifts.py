@@ -1,0 +1,238 @@
+"""How soon monitors ring after a planted change, and how seldom without one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from mpd2.cli.output import now_and_then
+from mpd2.core.arrays import Floats
+from mpd2.core.cohort import Cohort
+from mpd2.core.policy import decided_together
+from mpd2.core.rng import Stream, stream
+from mpd2.core.runs import Run
+from mpd2.evaluation.monitors import A_DAY, DAYS, Monitor, alarms, reflected
+from mpd2.evaluation.watched import Seen, signals
+from mpd2.methods.registry import continuations_of, expectations_of, policy_of
+
+AT_ONCE = 256  # values of every replay simulated at a time
+BEFORE = 1_000  # cases without change that go before a planted one
+FOUND_WITHIN = 500  # cases
+HORIZON = 200_000  # cases after which a change counts as never found
+LONGEST = 40  # run lengths after which a replay without change is given up
+YEARS = 40
+POINTS = 0.1  # by which shares are moved
+COMMON, MORE = 0.15, 0.25  # prevalence before and after
+
+
+@dataclass(frozen=True, eq=False)
+class Arrivals:
+    """What a monitor may be given: steps to draw from, how likely each, and the share of cases that give one."""
+
+    steps: Floats  # [K, 2]
+    chance: Floats | None  # [K]
+    share: float
+
+    def drawn(self, random: np.random.Generator, size: tuple[int, int]) -> Floats:
+        """Steps at random, [*size, 2]."""
+        if self.chance is None:
+            return self.steps[random.integers(len(self.steps), size=size)]
+        return self.steps[np.searchsorted(np.cumsum(self.chance), random.random(size)).clip(max=len(self.steps) - 1)]
+
+
+def first_alarms(
+    thresholds: Floats, before: Arrivals, after: Arrivals, replays: int, longest: int, seed: int
+) -> Floats:
+    """Values until the first alarm after a change in each replay, [R]; infinite where there is none in so many.
+
+    Evidence from BEFORE unchanged cases stands when the change comes, unless it had rung.
+    """
+    random = stream(seed, Stream.SIMULATION)
+    level = np.zeros((replays, 2))
+    for start in range(0, round(BEFORE * before.share), AT_ONCE):
+        size = min(AT_ONCE, round(BEFORE * before.share) - start)
+        path = reflected(before.drawn(random, (size, replays)), level)
+        level = np.where(np.any(path >= thresholds, axis=(0, 2))[:, None], 0.0, path[-1])
+    found, open_, done = np.full(replays, np.inf), np.arange(replays), 0
+    while len(open_) and done < longest:
+        size = min(longest - done, AT_ONCE * max(1, replays // len(open_)))
+        path = reflected(after.drawn(random, (size, len(open_))), level)
+        rung = np.asarray(np.any(path >= thresholds, axis=-1))  # [size, open]
+        any_ = rung.any(0)
+        found[open_[any_]] = done + rung[:, any_].argmax(0) + 1
+        open_, level, done = open_[~any_], path[-1, ~any_], done + size
+    return found
+
+
+def seen_of(run: Run, cohort: Cohort) -> Seen:
+    """Cases as the run sees and routes them, all members together."""
+    expected = expectations_of(run, cohort, run.costs, None)
+    assert expected is not None
+    decisions = decided_together(policy_of(run, cohort), cohort, run.rule, continuations_of(run, cohort))
+    return Seen.of(cohort, expected, decisions)
+
+
+def arrivals(watching: dict[str, Monitor], seen: Seen, chance: Floats | None = None) -> dict[str, Arrivals]:
+    """What each monitor may be given of cases, some of them likelier, [N]; of readers every word there is."""
+    weight = np.full(len(seen.cohort), 1 / len(seen.cohort)) if chance is None else chance / chance.sum()
+    asked, every = signals(seen), signals(seen, every_word=True)
+    found = {}
+    for name, monitor in watching.items():
+        signal, own = every[name], weight[every[name].rows]
+        share = float(weight[asked[name].rows].sum())
+        uniform = chance is None
+        found[name] = Arrivals(monitor.steps(*signal.observed), None if uniform else own / own.sum(), share)
+    return found
+
+
+def average_run_lengths(watching: dict[str, Monitor], learned: Seen, replays: int) -> list[dict[str, Any]]:
+    """Of each monitor on cases drawn from those it compares with: mean run length, its error, and what was promised."""
+    rows, tell = [], now_and_then()
+    for name, each in arrivals(watching, learned).items():
+        monitor = watching[name]
+        nothing = replace(each, share=0.0)
+        lengths = first_alarms(monitor.thresholds, nothing, each, replays, round(LONGEST * monitor.arl), seed=1)
+        lengths = np.minimum(lengths, LONGEST * monitor.arl)
+        tell(f"run length of {name}")
+        rows.append(
+            {"monitor": name, "promised": monitor.arl, "found": float(lengths.mean())}
+            | {"error": float(lengths.std(ddof=1) / np.sqrt(replays)), "thresholds": monitor.thresholds.tolist()}
+        )
+    return rows
+
+
+def alarms_a_year(watching: dict[str, Monitor], unchanged: dict[str, Arrivals]) -> dict[str, float]:
+    """Of each monitor on cases as they come, without a planted change, from YEARS of them."""
+    found = {}
+    for name, monitor in watching.items():
+        random, each = stream(2, Stream.SIMULATION), unchanged[name]
+        values = round(A_DAY * DAYS * YEARS * each.share)
+        drawn = each.drawn(random, (values, 1))[:, 0]
+        found[name] = len(alarms(name, drawn, monitor.thresholds)) / YEARS
+    return found
+
+
+def delays(watching: dict[str, Monitor], name: str, before: Arrivals, after: Arrivals, replays: int) -> dict[str, Any]:
+    """How soon one monitor rings after a change, in its values and in cases of the clinic."""
+    longest = max(1, round(HORIZON * after.share))
+    values = first_alarms(watching[name].thresholds, before, after, replays, longest, seed=3)
+    random = stream(4, Stream.SIMULATION)
+    cases = np.full(replays, np.inf)
+    rung = np.isfinite(values)
+    extra = random.negative_binomial(values[rung], after.share) if after.share < 1 else 0
+    cases[rung] = values[rung] + extra
+    within = float((cases <= FOUND_WITHIN).mean())
+    resampled = np.median(random.choice(cases, (400, replays)), axis=1)
+    finite = np.isfinite(resampled).all()
+    return {
+        "monitor": name,
+        "median_values": _number(np.median(values)),
+        "median_cases": _number(np.median(cases)),
+        "error_cases": float(resampled.std()) if finite else None,
+        "p90_cases": _number(np.quantile(cases, 0.9, method="higher")),
+        "within": within,
+        "error_within": float(np.sqrt(within * (1 - within) / replays)),
+        "share_of_cases": after.share,
+    }
+
+
+def _number(value: Any) -> float | None:
+    return float(value) if np.isfinite(value) else None
+
+
+def moved_input(cohort: Cohort, column: str, by: float) -> Cohort:
+    """An input larger by so many standard deviations."""
+    at = cohort.layout.position(column)
+    state = cohort.state.copy()
+    state[:, at] += by * state[:, at].std()
+    return replace(cohort, state=state)
+
+
+def moved_threshold(cohort: Cohort, points: float) -> Cohort:
+    """The AI's scores moved until it calls more cases positive, by this share of all."""
+    layout, wanted = cohort.layout, float(cohort.ai_label.mean()) + points
+
+    def at(offset: float) -> Cohort:
+        state = cohort.state.copy()
+        state[:, layout.position(layout.scores[-1])] += offset
+        return replace(cohort, state=layout.completed(state))
+
+    low, high = 0.0, 20.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (middle, high) if at(middle).ai_label.mean() < wanted else (low, middle)
+    return at(high)
+
+
+def less_specific(cohort: Cohort, reader: int, points: float) -> Cohort:
+    """One reader calls more negatives positive, by this share of all negatives, at random."""
+    words = cohort.decisions.copy()
+    right = (cohort.truth == 0) & (words[:, reader] == 0)
+    wrong = (cohort.truth == 0) & (words[:, reader] == 1)
+    turned = points * (right.sum() + wrong.sum()) / right.sum()
+    rows = np.flatnonzero(right)
+    chosen = stream(5, Stream.SIMULATION).permutation(rows)[: round(turned * len(rows))]
+    words[chosen, reader] = 1
+    return replace(cohort, decisions=words)
+
+
+def planted(watching: dict[str, Monitor], seen: Seen, run: Run, replays: int) -> list[dict[str, Any]]:
+    """Every planted change, and the monitors that ring soonest after it or are made for it."""
+    cohort, before = seen.cohort, arrivals(watching, seen)
+    distance = (*cohort.layout.distances, *cohort.manifest.columns)[0]
+    title = cohort.layout.titles.get(distance, distance)
+    busiest = [int(each) for each in np.argsort(-seen.asked.mean(0), kind="stable")[:2]]
+    names = [reader.name for reader in cohort.manifest.readers]
+    sick = cohort.truth == 1
+    common, more = (np.where(sick, p / sick.mean(), (1 - p) / (1 - sick.mean())) for p in (COMMON, MORE))
+    usual = arrivals(watching, seen, common)
+    changes: list[tuple[str, Callable[[], dict[str, Arrivals]], dict[str, Arrivals], tuple[str, ...]]] = [
+        (
+            f"{title} + 1 sd",
+            lambda: arrivals(watching, seen_of(run, moved_input(cohort, distance, 1.0))),
+            before,
+            (f"input: {title}",),
+        ),
+        (
+            "AI calls 10 points more positive",
+            lambda: arrivals(watching, seen_of(run, moved_threshold(cohort, POINTS))),
+            before,
+            ("AI: called positive", "AI: false alarms"),
+        ),
+        (
+            f"prevalence {COMMON:.0%} to {MORE:.0%}",
+            lambda: arrivals(watching, seen, more),
+            usual,
+            ("positives, before outcomes", "positives, by outcomes"),
+        ),
+    ]
+    for reader in busiest:
+
+        def worse(reader: int = reader) -> dict[str, Arrivals]:
+            changed = less_specific(cohort, reader, POINTS)
+            return arrivals(watching, replace(seen, cohort=changed))
+
+        name = names[reader]
+        changes.append((f"{name}: specificity − 10 points", worse, before, (f"{name}: false alarms",)))
+    rows, tell = [], now_and_then()
+    for change, make, start, made_for in changes:
+        after = make()
+        for name in made_for:
+            tell(f"{change}: {name}")
+            rows.append({"change": change} | delays(watching, name, start[name], after[name], replays))
+        others = [name for name in watching if name not in made_for and _moved(start[name], after[name])]
+        told = [delays(watching, name, start[name], after[name], max(replays // 10, 10)) for name in others]
+        told = sorted((each for each in told if each["median_cases"]), key=lambda each: each["median_cases"])
+        rows += [{"change": change, "beside": True} | each for each in told[:2]]
+    return rows
+
+
+def _moved(before: Arrivals, after: Arrivals) -> bool:
+    """Whether the change is one for this monitor, if it is given anything."""
+    other = before.chance is not after.chance and not np.array_equal(
+        np.asarray(before.chance), np.asarray(after.chance)
+    )
+    return after.share > 0 and (other or not np.array_equal(before.steps, after.steps))

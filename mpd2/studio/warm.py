@@ -16,6 +16,7 @@ from mpd2 import studio
 from mpd2.core.errors import UserError
 from mpd2.core.workspace import shipped_workspaces
 from mpd2.evaluation.clinical.per_thousand import AS_COUNTED
+from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.jobs.maintenance import beside
 from mpd2.planning.worklist import ORDERS, ordered
 from mpd2.present import charts
@@ -24,6 +25,7 @@ from mpd2.present.charts.clinical import gain
 from mpd2.studio.budget import state
 from mpd2.studio.budget import store as budget_store
 from mpd2.studio.case import store as case_store
+from mpd2.studio.clinic import store as clinic_store
 from mpd2.studio.overview import store as overview_store
 from mpd2.studio.overview.answer import MAIN
 from mpd2.studio.readers import store as reader_store
@@ -59,6 +61,8 @@ def warm_pages() -> None:
     """Work out the default view of every other page, and the first one of every other workspace that is shipped."""
     with _nobody_watching():
         _default_views(Scenario())
+        with suppress(UserError):  # no run is in use, or it is not what it was: said on the page
+            clinic_store.warm(Workshop.here())
         for other in shipped_workspaces():
             with suppress(UserError):  # what is wrong with it is said on its pages
                 _landing_page(Scenario(store.default_run(other.name), workspace=other.name))

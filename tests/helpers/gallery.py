@@ -18,6 +18,7 @@ from mpd2.present.charts import (
     ablations,
     budget,
     case,
+    clinic,
     icon_array,
     overview,
     readers,
@@ -268,6 +269,25 @@ WINNERS = pd.DataFrame([
 OWN_RATIO = 4 / 3
 MARKED = {"this table": OWN_RATIO, "this operating point": 14.2, "elsewhere": 77.0}
 
+WEEKS = pd.DataFrame({
+    "week": ["2026-10-18", "2026-10-04", "2026-10-11", "2026-10-25"], "metric": "missed",
+    "value": [-1.4, -6.5, -3.2, -0.8], "low": [-9.1, -31.0, -16.3, -7.2], "high": [6.9, 27.5, 11.2, 5.9],
+    "n": [880, 190, 560, 1210],
+})  # fmt: skip
+PARTS = pd.DataFrame({
+    "part": ["ORIGA", "all", "REFUGE"], "value": [-61.5, -40.2, 12.8], "low": [-104.0, -62.3, -9.4],
+    "high": [-22.1, -15.6, 41.7], "n": [420, 1210, 790],
+})  # fmt: skip
+MONITORED = pd.DataFrame({
+    "number": [1, 2, 3, 4, 5, 6], "value": [0.4, 0.0, 1.3, 2.2, 4.9, 5.6],
+    "day": ["2026-11-01"] * 3 + ["2026-11-03"] * 3,
+})  # fmt: skip
+THRESHOLD = 4.5
+UPDATED = pd.DataFrame({
+    "reader": ["Ben", "Anna", "Cleo"], "value": [0.91, 0.84, 0.88], "low": [0.87, 0.7, 0.81],
+    "high": [0.96, 0.94, 0.97], "learned": [0.93, 0.86, np.nan], "n": [210, 33, 0],
+})  # fmt: skip
+
 
 def _losses(names: dict[str, str]) -> pd.DataFrame:
     return HISTORY[HISTORY["name"].isin(names)]
@@ -287,6 +307,10 @@ GALLERY: dict[str, Callable[[], Drawing]] = {
     "case.attribution_bars": lambda: case.attribution_bars(ATTRIBUTION, "sending", TASK),
     "calibration.reliability": lambda: calibration.reliability(CALIBRATION, "with glaucoma"),
     "calibration.slopes": lambda: calibration.slopes(SLOPES),
+    "clinic.weekly": lambda: clinic.weekly(WEEKS, "missed", "missed of 1,000, would less was"),
+    "clinic.by_part": lambda: clinic.by_part(PARTS, "false alarms", "false alarms of 1,000, would less was"),
+    "clinic.monitored": lambda: clinic.monitored(MONITORED, THRESHOLD, "Reader Ben"),
+    "clinic.reader_rates": lambda: clinic.reader_rates(UPDATED, "sensitivity"),
     "deciders.who_decides": lambda: deciders.who_decides(DECIDED),
     "gain.split": lambda: gain.split(GAIN, TASK),
     "decision_curve.curves": lambda: decision_curve.curves(DECISION_CURVE, ACTIVE, MARKED, NAMED),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from time import time
 from typing import Any
 
 import pytest
@@ -20,33 +19,7 @@ from mpd2.studio.shell import identity
 from mpd2.studio.shell.registry import PAGES
 from mpd2.training.config import PAPER
 
-MAIN = Path(__file__).parents[2] / "mpd2" / "studio" / "main.py"
-AUTH = {"redirect_uri": "x", "cookie_secret": "s" * 32, "client_id": "studio"}
 OpenAs = Callable[..., AppTest]
-
-
-@pytest.fixture
-def open_as(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> OpenAs:
-    """A page by its key, opened by somebody whose token has these groups, in an installation with a login."""
-    roles = "\n".join(f'"mpd2-{role}" = "{role}"' for role in Role)
-    (tmp_path / "settings.toml").write_text(f"[login]\n[login.roles]\n{roles}\n")
-    monkeypatch.setenv(SETTINGS, str(tmp_path / "settings.toml"))
-
-    def opened(key: str, *groups: str, **claims: Any) -> AppTest:
-        app = AppTest.from_file(MAIN, default_timeout=60)
-        app.secrets["auth"] = AUTH
-        now = time()
-        usual = {
-            "is_logged_in": True, "iss": "https://login.example", "sub": "7f3a", "aud": "studio", "iat": now - 60,
-            "exp": now + 3600, "name": "Ada", "groups": list(groups), "nonce": str(tmp_path),
-        }  # fmt: skip
-        app.user = {name: value for name, value in {**usual, **claims}.items() if value is not None}
-        app.query_params["run"], app.query_params["point"] = "studio", "cheapest"
-        if key != "overview":
-            app.switch_page(f"../../pages/{key}.py")
-        return app.run()
-
-    return opened
 
 
 def drawn(app: AppTest) -> str:

@@ -32,7 +32,8 @@ ON_CELLS = ("readers.availability", "readers.kappa", "decision_curve.winners")
 INTERVALS = ("ablations.levels", "ablations.effects", "overview.differences", "risk.risk_curves", "runs.against",
              "robustness.resplits", "robustness.rivals", "robustness.transfer", "map.region_mix", "shift.differences",
              "readers.load", "decision_curve.curves", "decision_curve.winners", "gain.split", "calibration.reliability",
-             "calibration.slopes", "subgroups.levels", "subgroups.gaps")  # fmt: skip
+             "calibration.slopes", "subgroups.levels", "subgroups.gaps", "clinic.weekly", "clinic.by_part",
+             "clinic.reader_rates")  # fmt: skip
 UNEVEN = ("robustness.recalibration", "robustness.sample_size", "ablations.budget_control", "decision_curve.curves")
 MOST_TICKS = 10
 

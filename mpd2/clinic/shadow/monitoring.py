@@ -17,7 +17,7 @@ from mpd2.clinic.shadow.deciding import Decider
 from mpd2.clinic.shadow.snapshot import Snapshot
 from mpd2.clinic.shadow.standing.enquiry import Beliefs, standing
 from mpd2.core.arrays import Bools, Floats, Ints
-from mpd2.core.cache import cached
+from mpd2.core.cache import CACHE
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import ErrorModel
@@ -72,9 +72,13 @@ class _Plan:
     make: Callable[..., Monitor]
 
 
-@cached
 def watchers_of(decider: Decider) -> tuple[Watcher, ...]:
     """Everything that is watched under a run and its setting, calibrated so that all share the alarms for nothing."""
+    key = (watchers_of, decider.basis.digest, decider.learned.fingerprint)  # calibrated once, whoever asks
+    return CACHE.get_or_make(key, lambda: _watchers_of(decider))
+
+
+def _watchers_of(decider: Decider) -> tuple[Watcher, ...]:
     val = decider.learned.subset(split="val")
     past, whole = _past(decider, val), decider.learned.subset(split="train")
     usual = _past(decider, whole)

@@ -65,5 +65,5 @@ PRESET_TRAINED = "Save the settings as a preset and train ten models with them: 
 UNDER_YOUR_DATA = "A workspace is being built: Your data, under “Open or keep a workspace”, says how far it is."
 UNDER_TUNE = "This job searches for better settings; its results are under Tune."
 EXPORT = "The run's folder, for `python -m mpd2 evaluate` and `route`"
-CLINIC = "One person proposes a run for the clinic, another one activates it. No page decides by it yet."
 CHANGE = "What changed against the run it was made from, by which protocol, and what it does on held-out local cases"
+CLINIC = "One person proposes a run for the clinic, another one activates it. The Clinic page goes by it."

@@ -23,7 +23,7 @@ OF_A_TABLE = (
 """Keys of the session, and names in the URL, of what means something in one table alone."""
 LONGEST = 300  # characters of a link or of a reason that are shown
 MOST_PILLS = 12  # cohorts that can be told apart at a glance; more are chosen from a list
-WITHOUT_RUN = ("your_data", "record")  # pages that say something before there is a run
+WITHOUT_RUN = ("your_data", "record", "clinic")  # pages that say something before there is a run
 NO_RUN = "No method has been trained on this table yet. Build it on Your data, or with `{command}`."
 
 

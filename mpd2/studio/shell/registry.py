@@ -38,6 +38,9 @@ PAGES = (
     PageEntry("map", "Results", "Map", "Where does it defer?", ":material/scatter_plot:"),
     PageEntry("robustness", "Results", "Robustness", "Does it hold elsewhere?", ":material/travel_explore:", "run"),
     PageEntry("ablations", "Results", "Ablations", "What does each term buy?", ":material/tune:", "study"),
+    PageEntry(
+        "clinic", "Clinic", "Clinic", "What would it have done today?", ":material/local_hospital:", "study"
+    ),
     PageEntry("case", "Clinic", "Case", "Why did this one go there?", ":material/visibility:", needs=Action.SEE_CASE),
     PageEntry(
         "new_case",

@@ -1,0 +1,1 @@
+"""The page Clinic: its parts, its reads and its words."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Generator, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -13,6 +14,7 @@ from sqlalchemy import Connection, Engine, Row, create_engine, event, insert, in
 from sqlalchemy.exc import ArgumentError, DBAPIError, SQLAlchemyError
 
 from mpd2.clinic.record.migrations import upgrade
+from mpd2.clinic.record.migrations.versions.v0001_tables import REFUSAL
 from mpd2.clinic.record.schema import ENTRIES, GUARDED, IDENTITY, TOMBSTONES
 from mpd2.core.errors import UserError
 
@@ -21,6 +23,8 @@ PATIENCE = 60  # seconds to wait for others who write
 BATCH = 2000  # rows read at a time
 TURN = 6_815_022  # the number under which PostgreSQL keeps the turn to write
 WRITING = "writing"  # option of a connection
+REFUSING = """SELECT tgname FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
+    WHERE NOT tgisinternal AND tgenabled <> 'D' AND position(:refusal IN prosrc) > 0"""
 
 
 class Storage:
@@ -80,15 +84,13 @@ class Storage:
                 yield connection
 
     def missing_guards(self, connection: Connection) -> list[str]:
-        """Triggers that are no longer there."""
-        query = (
-            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-            if self.is_sqlite
-            else "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled <> 'D'"
-        )
-        there = set(connection.execute(text(query)).scalars())
-        kinds = ("update", "delete") if self.is_sqlite else ("update", "delete", "truncate")
-        return [name for table in GUARDED for kind in kinds if (name := f"{table}_no_{kind}") not in there]
+        """Triggers that are no longer there, or do something else."""
+        if self.is_sqlite:
+            there, made = dict(_triggers(connection)), _triggers_as_made()
+            return [name for name, what in made if there.get(name) != what]
+        refusing = set(connection.execute(text(REFUSING), {"refusal": REFUSAL}).scalars())
+        kinds = ("update", "delete", "truncate")
+        return [name for table in GUARDED for kind in kinds if (name := f"{table}_no_{kind}") not in refusing]
 
     def flaw(self, connection: Connection) -> str:
         """What is wrong with the file as a database; nothing if all is well."""
@@ -114,6 +116,23 @@ class Storage:
             return self.file.stat().st_ino
         except OSError:
             return -1
+
+
+def _triggers(connection: Connection) -> tuple[tuple[str, str], ...]:
+    """Name and text of every trigger of a file."""
+    found = connection.execute(text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid"))
+    return tuple((row.name, row.sql) for row in found)
+
+
+@cache
+def _triggers_as_made() -> tuple[tuple[str, str], ...]:
+    """What a new file has."""
+    engine = create_engine("sqlite://")
+    with engine.begin() as connection:
+        upgrade(connection)
+        made = _triggers(connection)
+    engine.dispose()
+    return made
 
 
 def last_row(connection: Connection) -> Row[Any] | None:

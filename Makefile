@@ -7,7 +7,7 @@ TORCH ?= $(PIP_FIND_LINKS)
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: help app test fuzz lint lock sbom system bench clean
+.PHONY: help app test fuzz soak lint lock sbom system bench clean
 
 help:  ## Print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-7s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,6 +27,13 @@ fuzz: $(VENV)/test.stamp  ## Try the properties on new random examples, ROUNDS=2
 		OMP_NUM_THREADS=1 $(PY) -m pytest -q -n 2 -m hypothesis --hypothesis-profile=search --ignore=tests/browser tests \
 			|| exit 1; \
 	done
+
+soak: $(VENV)/test.stamp  ## Tamper, kill and upload thousands of times, and measure the record; hours
+	PYTHONPATH=.:tests/helpers $(PY) tests/helpers/tampering.py 10000
+	PYTHONPATH=.:tests/helpers $(PY) tests/helpers/hostile_visitor.py 1000 $$$$
+	OMP_NUM_THREADS=1 MPD2_KILLS=100 MPD2_SERVER_KILLS=20 $(PY) -m pytest -s \
+		tests/clinic/test_record.py tests/lab/test_killed_servers.py -k killed
+	$(PY) -m mpd2 bench record --json
 
 lint: $(VENV)/test.stamp  ## Lint and check types
 	$(PY) -m ruff check .

@@ -139,6 +139,15 @@ def test_a_second_place_that_was_away_catches_up(tmp_path, options, folder):
         assert len(away.lines) == 4
 
 
+def test_a_second_place_that_never_got_anything_is_said_by_verifying(tmp_path, options, folder):
+    settings = options(second_place=tmp_path / "second")
+    with kept(options(), folder) as record:
+        act(record)
+    verdict = checked(settings, folder)
+    assert verdict.whole
+    assert verdict.notes == ["There is no checkpoint in the second place: see whether it can be written to."]
+
+
 def test_a_clock_that_went_back_is_said_by_the_entry_itself_and_by_verifying(options, folder, monkeypatch):
     with kept(options(), folder) as record:
         act(record, 2)

@@ -10,11 +10,10 @@ import pytest
 from records import act, checked, kept
 from sqlalchemy import text
 from tampering import (
-    AFTER_THE_LAST,
     CUT_IN_BOTH,
     FILES,
     LAST,
-    NOTHING_CHANGED,
+    REASONS,
     ROWS,
     Scene,
     is_found,
@@ -36,7 +35,7 @@ TAMPERINGS = int(os.environ.get("MPD2_TAMPERINGS", "300"))  # `make soak` tries 
 def test_random_tamperings_with_a_file_are_found_or_named_as_not_to_be_found():
     outcomes = many(TAMPERINGS)
     assert sum(outcomes.values()) == TAMPERINGS
-    assert {reason for _, reason in outcomes} <= {"", NOTHING_CHANGED, AFTER_THE_LAST, CUT_IN_BOTH}
+    assert {reason for _, reason in outcomes} <= {"", *REASONS}
     for kind in (*ROWS, *FILES):
         assert outcomes[kind.__name__, ""] > 0, f"no {kind.__name__} was found"
     for kind in ("forge", "move_the_tombstone"):
@@ -103,7 +102,22 @@ def test_a_missing_end_shows_against_a_checkpoint_and_what_comes_after_it_does_n
 def test_triggers_that_were_removed_are_missed(scene):
     with kept(scene.options, scene.folder) as record, record.storage.writing() as connection:
         connection.execute(text("DROP TRIGGER entries_no_update"))
-    assert "the triggers that refuse changes are gone (entries_no_update)" in words(scene)
+    assert "the triggers that refuse changes are gone or were changed (entries_no_update)" in words(scene)
+
+
+def test_a_trigger_that_no_longer_refuses_is_missed(scene):
+    with kept(scene.options, scene.folder) as record, record.storage.writing() as connection:
+        connection.execute(text("DROP TRIGGER entries_no_delete"))
+        connection.execute(text("CREATE TRIGGER entries_no_delete BEFORE DELETE ON entries BEGIN SELECT 1; END"))
+    assert "the triggers that refuse changes are gone or were changed (entries_no_delete)" in words(scene)
+
+
+def test_a_function_of_postgresql_that_no_longer_refuses_is_missed(empty_database, tmp_path):
+    scene = make_scene(tmp_path, empty_database)
+    harmless = "RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RETURN NEW; END $$"
+    with kept(scene.options, scene.folder) as record, record.storage.writing() as connection:
+        connection.execute(text(f"CREATE OR REPLACE FUNCTION record_refuses() {harmless}"))
+    assert "the triggers that refuse changes are gone or were changed (identity_no_update" in words(scene)
 
 
 def test_keys_of_cases_that_nobody_said_were_erased_are_missed(scene):

@@ -11,9 +11,9 @@ from mpd2.lab.jobs.folder import ENDED, Job, Status, Workshop
 PATIENCE = 120  # seconds, on a busy machine
 
 
-def wait_until(holds: Callable[[], bool]) -> None:
+def wait_until(holds: Callable[[], bool], patience: float = PATIENCE) -> None:
     """Wait, but not for ever."""
-    end = monotonic() + PATIENCE
+    end = monotonic() + patience
     while not holds():
         assert monotonic() < end, "waited in vain"
         sleep(0.02)

@@ -35,10 +35,14 @@ from mpd2.core.errors import UserError
 
 Row = dict[str, Any]
 EVERY, ERASED, OLD, LAST = 10, 12, 31, 47  # entries: between checkpoints, behind a tombstone, in the older copy, in all
+PRISTINE, STONES = "pristine", "SELECT * FROM tombstones"
 TEXTS = ("time", "actor", "role", "visit", "action", "case", "reason", "about")
 NOTHING_CHANGED = "nothing of the record was changed"
+KEYS_OF_CASES = "only what leads from the id of a case to its entries was changed, which needs the id to be checked"
+TABLES_ALONE = "no entry was changed and no trigger, but how the file describes its tables"
 AFTER_THE_LAST = "only entries after the last checkpoint were touched, and their hashes worked out anew"
 CUT_IN_BOTH = "checkpoints were cut off in the second place too, so that nothing speaks of the entries"
+REASONS = (NOTHING_CHANGED, KEYS_OF_CASES, TABLES_ALONE, AFTER_THE_LAST, CUT_IN_BOTH)
 
 
 @dataclass(frozen=True)
@@ -322,13 +326,29 @@ def why_not_found(scene: Scene, before: list[Row]) -> str:
     """Why a tampering could not be found, judged by what is in the storage alone; an error if it could have been."""
     after = scene.rows()
     if after == before:
-        return NOTHING_CHANGED
+        return NOTHING_CHANGED if scene.address else _changed_beside(scene)
     left = [path / checkpoints.FILE for path in (scene.folder, scene.second)]
     marks = [json.loads(line)["checkpoint"]["number"] for path in left for line in path.read_text().splitlines()]
     held = max(marks)
     same = [row for row in before if row["number"] <= held] == [row for row in after if row["number"] <= held]
     assert same, f"entries up to {held} were changed, and it was not found"
     return AFTER_THE_LAST if held == LAST // EVERY * EVERY else CUT_IN_BOTH
+
+
+def _changed_beside(scene: Scene) -> str:
+    """What of a file was changed whose entries are as they were."""
+    untouched = Scene(scene.home.with_name(PRISTINE)).file
+    for reason, query in ((KEYS_OF_CASES, "SELECT * FROM case_keys"), (TABLES_ALONE, "SELECT * FROM sqlite_master")):
+        if _bytes(scene.file, query) != _bytes(untouched, query):
+            return reason
+    assert _bytes(scene.file, STONES) == _bytes(untouched, STONES), "a tombstone was changed, and it was not found"
+    return NOTHING_CHANGED
+
+
+def _bytes(file: Path, query: str) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(file)) as connection:
+        connection.text_factory = bytes
+        return sorted(connection.execute(query).fetchall(), key=repr)
 
 
 def tamper(scene: Scene, kind: Callable[[Scene, Random], None], random: Random, before: list[Row]) -> str:
@@ -341,7 +361,7 @@ def many(number: int, seed: int = 0) -> Counter[tuple[str, str]]:
     """So many tamperings with a file, each with a fresh copy, by kind and outcome."""
     outcomes: Counter[tuple[str, str]] = Counter()
     with TemporaryDirectory() as place:
-        pristine = make_scene(Path(place) / "pristine")
+        pristine = make_scene(Path(place) / PRISTINE)
         before = pristine.rows()
         for at in range(number):
             random = Random(f"{seed}:{at}")

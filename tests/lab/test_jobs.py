@@ -256,6 +256,11 @@ def test_what_would_keep_the_server_busy_is_refused(order, seeds, epochs, told):
         order(QUICK.but(training__epochs=epochs), seeds)
 
 
+def test_a_picture_in_the_name_of_a_job_is_nothing_but_words(order):
+    ordered = Order.model_validate(order().model_dump() | {"title": "**mine** ![x](http://elsewhere.example/x.png)"})
+    assert ordered.title == "mine ! x (http elsewhere.example/x.png)"
+
+
 def test_a_device_that_is_not_there_is_refused(cohort, table):
     costs = cohort.manifest.default_costs()
     wish = orders.Wish(orders.Start("paper", "MPD²", PAPER, costs), QUICK, costs, device="quantum")

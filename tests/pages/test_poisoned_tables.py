@@ -55,8 +55,9 @@ def test_a_poisoned_table_leaves_no_word_behind(open_page, kind, place, capfd, c
     assert not [path for path in place.rglob("*") if path.is_file() and MARKER.encode() in path.read_bytes()]
 
 
-def test_a_table_has_no_download_but_ours_and_an_error_is_not_drawn_in_the_log():
+def test_a_table_has_no_download_but_ours_and_an_error_is_neither_drawn_in_the_log_nor_searched_for():
     settings = tomllib.loads((ROOT / ".streamlit" / "config.toml").read_text())
     assert settings["client"]["disableDataExport"] is True
     assert settings["client"]["showErrorDetails"] == "none"
+    assert settings["client"]["showErrorLinks"] is False
     assert settings["logger"]["enableRich"] is False

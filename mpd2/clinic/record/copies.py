@@ -61,7 +61,7 @@ def stored(options: RecordOptions, folder: Path, against: Path | None = None) ->
 
 def _flaws(storage: Storage, connection: Connection) -> list[str]:
     missing = storage.missing_guards(connection)
-    guards = f"the triggers that refuse changes are gone ({', '.join(missing)})" if missing else ""
+    guards = f"the triggers that refuse changes are gone or were changed ({', '.join(missing)})" if missing else ""
     return [flaw for flaw in (storage.flaw(connection), guards) if flaw]
 
 

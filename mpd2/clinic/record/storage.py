@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Generator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Connection, Row, insert, inspect, select, text
+from sqlalchemy import Connection, Row, create_engine, insert, inspect, select, text
 
 from mpd2.clinic.database.engine import Database, in_words
 from mpd2.clinic.record.migrations import upgrade
+from mpd2.clinic.record.migrations.versions.v0001_tables import REFUSAL
 from mpd2.clinic.record.schema import ENTRIES, GUARDED, IDENTITY, TOMBSTONES
 
 SUBJECT = "record"  # what messages call it
 FILE = "record.db"
 BATCH = 2000  # rows read at a time
 TURN = 6_815_022  # the number under which PostgreSQL keeps the turn to write
+REFUSING = """SELECT tgname FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
+    WHERE NOT tgisinternal AND tgenabled <> 'D' AND position(:refusal IN prosrc) > 0"""
 
 
 class Storage(Database):
@@ -36,15 +40,13 @@ class Storage(Database):
         return str(found[0]) if found else new_id
 
     def missing_guards(self, connection: Connection) -> list[str]:
-        """Triggers that are no longer there."""
-        query = (
-            "SELECT name FROM sqlite_master WHERE type = 'trigger'"
-            if self.is_sqlite
-            else "SELECT tgname FROM pg_trigger WHERE NOT tgisinternal AND tgenabled <> 'D'"
-        )
-        there = set(connection.execute(text(query)).scalars())
-        kinds = ("update", "delete") if self.is_sqlite else ("update", "delete", "truncate")
-        return [name for table in GUARDED for kind in kinds if (name := f"{table}_no_{kind}") not in there]
+        """Triggers that are no longer there, or do something else."""
+        if self.is_sqlite:
+            there, made = dict(_triggers(connection)), _triggers_as_made()
+            return [name for name, what in made if there.get(name) != what]
+        refusing = set(connection.execute(text(REFUSING), {"refusal": REFUSAL}).scalars())
+        kinds = ("update", "delete", "truncate")
+        return [name for table in GUARDED for kind in kinds if (name := f"{table}_no_{kind}") not in refusing]
 
     def tidy(self) -> None:
         """Take what was erased out of the files too, where that is ours to do."""
@@ -55,6 +57,23 @@ class Storage(Database):
             else:
                 raw.execute(text("VACUUM entries"))
                 raw.execute(text("VACUUM case_keys"))
+
+
+def _triggers(connection: Connection) -> tuple[tuple[str, str], ...]:
+    """Name and text of every trigger of a file."""
+    found = connection.execute(text("SELECT name, sql FROM sqlite_master WHERE type = 'trigger' ORDER BY rowid"))
+    return tuple((row.name, row.sql) for row in found)
+
+
+@cache
+def _triggers_as_made() -> tuple[tuple[str, str], ...]:
+    """What a new file has."""
+    engine = create_engine("sqlite://")
+    with engine.begin() as connection:
+        upgrade(connection)
+        made = _triggers(connection)
+    engine.dispose()
+    return made
 
 
 def last_row(connection: Connection) -> Row[Any] | None:

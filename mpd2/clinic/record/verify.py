@@ -152,6 +152,8 @@ def _checkpoints(copy: Copy, verdict: Verdict) -> dict[int, Signed]:
             verdict.problems.append(Problem("checkpoint", None, words))
         if place.torn:
             verdict.notes.append(f"The last line of the checkpoints {place.name} ends in the middle and is left out.")
+        if not place.lines and any(other.lines for other in copy.places):
+            verdict.notes.append(f"There is no checkpoint {place.name}: see whether it can be written to.")
         for each in place.lines:
             number = each.says["number"]
             if not copy.public.has_signed(each.text, each.signature):

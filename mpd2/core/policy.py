@@ -148,7 +148,7 @@ def from_preferences(preference: Floats, available: Bools, rule: Rule = "joint")
 def choose(policy: Policy, rule: Rule = "joint") -> Ints:
     """The action of every case, [..., N]: 0 keeps the AI, j asks reader j − 1. Ties go to the AI."""
     action = np.empty(policy.defer.shape, np.int64)
-    for start in range(0, action.shape[-1], CHUNK):
+    for start in range(0, policy.defer.shape[-1], CHUNK):
         some = slice(start, start + CHUNK)
         part = Policy(policy.defer[..., some], policy.allocation[..., some, :], policy.available[some])
         action[..., some] = best_actions(preferences(part, rule))

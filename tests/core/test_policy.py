@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from strategies import cohorts, policies
 
-from mpd2.core.cohort import UNKNOWN
 from mpd2.core import policy as core_policy
+from mpd2.core.cohort import UNKNOWN
 from mpd2.core.policy import NOBODY, ROUNDING, RULES, Policy, best_actions, choose, preferences, route
 
 EVERY_RULE = pytest.mark.parametrize("rule", RULES)

@@ -15,7 +15,7 @@ from mpd2.core.arrays import Floats, frozen
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.state import IS_MISSING, LOG_ODDS, PROBABILITY, UNCERTAINTY, Role, StateLayout, Variable
-from mpd2.core.text import plain_words
+from mpd2.core.text import plain_words, several
 
 VERSION = 2
 MOST = 60  # readers, and inputs
@@ -53,7 +53,7 @@ class Task(Record):
         if not isinstance(given, dict):
             return given
         given = {"case": "case", **given}
-        usual = {several: f"{given[one]}s" for one, several in PLURALS.items() if one in given}
+        usual = {many: several(str(given[one])) for one, many in PLURALS.items() if one in given}
         usual |= {"one": given["positive"]} if "positive" in given else {}
         return {**usual, **{key: value for key, value in given.items() if value != "" or key not in usual}}
 

@@ -172,6 +172,19 @@ def listed(words: Sequence[str]) -> str:
     return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
+def several(word: str) -> str:
+    """More than one of it, as English words mostly have it.
+
+    >>> several("tracing"), several("pneumothorax"), several("biopsy"), several("X-ray"), several("diagnosis")
+    ('tracings', 'pneumothoraxes', 'biopsies', 'X-rays', 'diagnoses')
+    """
+    if word.endswith("sis"):
+        return f"{word[:-2]}es"
+    if word.endswith(("s", "x", "z", "ch", "sh")):
+        return f"{word}es"
+    return f"{word[:-1]}ies" if word.endswith("y") and word[-2:-1] not in "aeiou" else f"{word}s"
+
+
 def capital(text: str) -> str:
     """With a capital at the beginning, and the rest as it is.
 

@@ -11,7 +11,7 @@ from scipy import stats
 
 from mpd2.core.files import FIRST_WORKSPACE
 from mpd2.core.manifest import Manifest
-from mpd2.core.text import brief, listed
+from mpd2.core.text import brief, listed, several
 from mpd2.evaluation.intervals import LEVEL, RESAMPLES, TAILS
 from mpd2.evaluation.metrics import BEST_ORACLE
 from mpd2.study.analyses.by_group import group_words
@@ -162,7 +162,7 @@ def section(tables: StudyTables, name: str) -> list[str]:
     """The heading of a table, what it is about, the table, and what it comes to."""
     task, groups = tables.manifest.task, tables.manifest.groups
     word = groups.word if groups else "group"
-    words = {"positive": task.positive, "positives": task.positives, "group": word, "groups": f"{word}s"}
+    words = {"positive": task.positive, "positives": task.positives, "group": word, "groups": several(word)}
     parts = [f"## {SECTIONS[name]}", *([NOTES[name]] if name in NOTES else [])]
     needed = NEEDED.get(name, name)
     summary = [SUMMARIES[name](tables)] if name in SUMMARIES and needed in tables.tables else []

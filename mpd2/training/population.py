@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import torch
 
+from mpd2.core.arrays import Bools, Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
@@ -78,21 +79,22 @@ def population_policy(run: Run, cohort: Cohort) -> Policy:
     weights = _weights(run, cohort.readers, encoders)
     normaliser = Normaliser(*(torch.tensor(run.arrays[f"state.{part}"][0]) for part in ("mean", "scale")))
 
-    def applied(start: int) -> Policy:
-        rows = cohort.rows(np.arange(start, min(start + CHUNK, len(cohort))))
-        return _chunk_policy(weights, normaliser, encoders, rows, floor)
+    defer = np.empty((run.members, len(cohort)))
+    allocation = np.empty((*defer.shape, cohort.readers))
 
-    starts = range(0, max(len(cohort), 1), CHUNK)
+    def apply(start: int) -> None:
+        rows = slice(start, start + CHUNK)
+        part = _chunk_policy(weights, normaliser, encoders, cohort.state[rows], cohort.available[rows], floor)
+        defer[:, rows], allocation[:, rows] = part.defer, part.allocation
+
+    starts = range(0, len(cohort), CHUNK)
     if len(starts) < MANY:
-        parts = [applied(start) for start in starts]
+        for start in starts:
+            apply(start)
     else:
         with threads_for(len(starts)) as threads, ThreadPoolExecutor(threads) as pool:
-            parts = list(pool.map(applied, starts))
-    return Policy(
-        np.concatenate([part.defer for part in parts], axis=1),
-        np.concatenate([part.allocation for part in parts], axis=1),
-        cohort.available,
-    )
+            list(pool.map(apply, starts))
+    return Policy(defer, allocation, cohort.available)
 
 
 def _weights(run: Run, readers: int, encoders: Encoders) -> Weights:
@@ -103,10 +105,12 @@ def _weights(run: Run, readers: int, encoders: Encoders) -> Weights:
 
 
 @torch.inference_mode()
-def _chunk_policy(weights: Weights, normaliser: Normaliser, encoders: Encoders, cohort: Cohort, floor: float) -> Policy:
+def _chunk_policy(
+    weights: Weights, normaliser: Normaliser, encoders: Encoders, states: Floats, present: Bools, floor: float
+) -> Policy:
     members = len(weights.flat)
-    state = torch.tensor(cohort.state, dtype=weights.flat.dtype)
-    available = torch.tensor(cohort.available)
+    state = torch.tensor(states, dtype=weights.flat.dtype)  # [N, S]
+    available = torch.tensor(present)  # [N, M]
     each = (members, -1, -1)
     soft = soft_policy(weights, normaliser, encoders, state.expand(each), available.expand(each), floor)
     return to_policy(soft, available)

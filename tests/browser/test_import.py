@@ -119,7 +119,9 @@ def test_the_raw_table_is_imported_built_opened_retrained_exported_and_removed(g
     row.get_by_role("button", name="Remove").click()
     expect(guide.get_by_text(re.compile("Removed for good: .*1 own run"))).to_be_visible(timeout=PATIENT)
     guide.get_by_role("button", name="Remove for good").click()
-    expect(guide.get_by_text(f"Removed {made.name}")).to_be_visible(timeout=PATIENT)
+    told = guide.locator(".st-key-shelf_told").get_by_test_id("stAlert")  # also why it was refused
+    expect(told).to_be_visible(timeout=PATIENT)
+    assert f"Removed {made.name}" in told.inner_text()
     settled(guide)
     assert not shelf.own_workspaces(Workshop.here())
     assert not made.folder.exists()

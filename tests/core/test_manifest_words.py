@@ -48,7 +48,7 @@ def test_the_example_of_the_page_is_a_manifest() -> None:
 
 def test_what_is_not_said_follows_from_the_rest() -> None:
     task = Task(positive="pathology", positives="pathologies", negative="none", case="biopsy", cases="")
-    assert (task.one, task.positives, task.cases, task.people) == ("pathology", "pathologies", "biopsys", "people")
+    assert (task.one, task.positives, task.cases, task.people) == ("pathology", "pathologies", "biopsies", "people")
     assert Task.model_validate(task.model_dump()) == task
 
 

@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from strategies import cohorts, policies
 
+from mpd2.core import policy as core_policy
 from mpd2.core.cohort import UNKNOWN
-from mpd2.core.policy import NOBODY, ROUNDING, RULES, Policy, choose, preferences, route
+from mpd2.core.policy import NOBODY, ROUNDING, RULES, Policy, best_actions, choose, preferences, route
 
 EVERY_RULE = pytest.mark.parametrize("rule", RULES)
 ANY_COHORT = cohorts(readers=st.integers(1, 30))
@@ -132,6 +133,16 @@ def test_a_population_is_routed_member_by_member(rule, cohort, data):
         np.testing.assert_array_equal(decisions.consulted[e], alone.consulted)
         np.testing.assert_array_equal(decisions.label[e], alone.label)
         np.testing.assert_array_equal(together.member(e).actions, member.actions)
+
+
+@EVERY_RULE
+@settings(max_examples=25)
+@given(cohort=ANY_COHORT, data=st.data())
+def test_cases_decided_a_few_at_a_time_are_decided_as_all_at_once(rule, cohort, data):
+    policy = data.draw(policies(cohort))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(core_policy, "CHUNK", 3)
+        np.testing.assert_array_equal(choose(policy, rule), best_actions(preferences(policy, rule)))
 
 
 @settings(max_examples=25)

@@ -46,6 +46,14 @@ def test_the_benchmark_is_understood_without_its_manifest() -> None:
     }
 
 
+def test_the_age_of_a_patient_is_an_input_and_not_what_rows_belong_to() -> None:
+    ages = [str(20 + number % 40) for number in range(len(CLINIC))]
+    alone = CLINIC.drop(columns=[name for name, use in proposed(CLINIC).items() if use == Use.GROUP])
+    found = proposed(alone.assign(patient_age=ages))
+    assert found["patient_age"] == Use.OTHER
+    assert Use.GROUP not in found.values()
+
+
 def ecg(exams: int = 40) -> pd.DataFrame:
     """Rows in the form of the ECG table, with its columns."""
     random = np.random.default_rng(1)

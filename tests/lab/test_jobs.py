@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import fcntl
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -292,6 +294,37 @@ def test_a_job_whose_worker_is_about_to_leave_can_be_removed(place, order, monke
     queue.forget(job, place, by=LOCAL)
     leaving.join()
     assert all_jobs(place) == []
+
+
+def test_a_job_that_has_ended_is_not_stopped_while_its_worker_is_leaving(place, order, monkeypatch):
+    monkeypatch.setattr(queue, "RUNNING", 0)
+    job = queue.submit(order(), place, by=LOCAL)
+    job.write(job.status.model_copy(update={"state": "done"}))
+    with job.held():
+        queue.cancel(job, place, by=LOCAL)
+    assert job.status.state == "done"
+
+
+@pytest.mark.parametrize(("state", "held"), [("done", False), ("failed", False), ("running", True)])
+def test_a_worker_lets_go_of_a_job_once_it_is_over_and_not_before(place, order, monkeypatch, state, held):
+    def working(job: Job, place: Workshop) -> int:
+        job.write(job.status.model_copy(update={"state": state}))
+        return 0
+
+    for name, part in (("_warm_up", lambda: None), ("work", working)):
+        monkeypatch.setattr(worker, name, part)
+    monkeypatch.setattr(os, "nice", lambda _: 0)
+    monkeypatch.setattr(queue, "RUNNING", 0)
+    job = queue.submit(order(), place, by=LOCAL)
+    lock = job.take()
+    ours, theirs = socket.socketpair()
+    with ours:
+        message = worker.SEPARATOR.join(map(os.fsencode, (job.folder, place.jobs, place.runs)))
+        socket.send_fds(ours, [message], [lock])
+        assert worker.main(theirs) == 0
+    assert job.is_held() is held
+    fcntl.flock(lock, fcntl.LOCK_UN)
+    os.close(lock)
 
 
 def test_a_job_that_cannot_be_written_is_refused_whole(place, order):

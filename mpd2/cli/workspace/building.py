@@ -13,6 +13,7 @@ from mpd2.cli.reproduce import going_on, study_bar
 from mpd2.cli.resplit import as_rows
 from mpd2.core.errors import UserError
 from mpd2.core.runs import METRICS
+from mpd2.core.text import several
 from mpd2.core.workspace import Workspace
 from mpd2.lab.jobs.folder import ENDED, Workshop, all_jobs
 from mpd2.lab.workspaces.shelf import find_own
@@ -89,7 +90,7 @@ def as_text(study: Study) -> str:
     found = sorted(figures(study).items(), key=lambda item: item[1]["metrics"]["TotalCost"]["mean"])
     rows = [(study.contenders[name].title, *(_cell(each["metrics"][key]) for key in SHOWN)) for name, each in found]
     n, groups = (found[0][1]["n"] if found else 0), study.cohort.manifest.groups
-    what = study.cohort.manifest.task.cases if groups is None else f"{groups.word}s"
+    what = study.cohort.manifest.task.cases if groups is None else several(groups.word)
     return f"{aligned([('test cases', *SHOWN), *rows])}\n\nn = {n:,}; in brackets 95 % intervals over {what}"
 
 

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from mpd2.core.errors import Problem, TableError, UserError, invalid_entries
 from mpd2.core.manifest import MOST, MOST_COHORTS, Input, Manifest
 from mpd2.core.manifest_text import to_toml
-from mpd2.core.text import capital, count, plain_words
+from mpd2.core.text import capital, count, plain_words, several
 from mpd2.lab.imports.files import RawTable
 from mpd2.lab.imports.matching import lacking, propose
 from mpd2.lab.imports.names import stem
@@ -108,9 +108,9 @@ def suggest(proposals: Sequence[Proposal], name: str = "") -> Answers:
 
 
 def _disease(by_use: Mapping[Use, Proposal]) -> str:
-    """What is looked for, where the truth's column is called after it and not truth, label or the like."""
+    """What is looked for, where the truth's column is called after it and not truth, label, result or the like."""
     truth = by_use.get(Use.TRUTH)
-    return _one_word(truth.column) if truth and not says(truth.column, "truth") else ""
+    return _one_word(truth.column) if truth and not any(says(truth.column, kind) for kind in ("truth", "says")) else ""
 
 
 def _one_word(column: str) -> str:
@@ -188,7 +188,7 @@ def _task(answers: Answers, base: Manifest | None, grouped: bool) -> dict[str, A
     if base is not None:
         words["people"] = base.task.people
     elif grouped:  # one person has several cases
-        words["people"] = answers.cases or f"{answers.case}s"
+        words["people"] = answers.cases or several(answers.case)
     return words
 
 

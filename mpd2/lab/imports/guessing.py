@@ -302,6 +302,7 @@ class _Guesser:
         again = [each for each in self.open if 1 < each.distinct < each.filled and not each.is_share]
         again = [each for each in again if not each.is_number or each.is_whole]
         named = [each for each in again if says(each.name, "group") and each.distinct > 2]
+        named = [each for each in named if not says(each.name, "person")]  # a patient's age is not the patient
         coded = [each for each in again if not each.is_number and _like_ids(each)]
         best = next(iter(named or coded), None)
         if best:

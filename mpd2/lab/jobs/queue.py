@@ -71,13 +71,8 @@ def cancel(job: Job, place: Workshop, *, by: Actor) -> None:
         if status.state == "running" and status.process is not None:
             _refuse_elsewhere(job, status)
             _end(job, status.process)
-        with job.held() as ours:
-            if not ours:
-                raise UserError(f"{job.name}: could not be stopped; try again")
-            if job.status.state not in ENDED:
-                _clear(job, place)
-                shutil.rmtree(place.runs / job.name, ignore_errors=True)
-                job.write(job.status.model_copy(update={"state": "cancelled", "seconds_left": None, "process": None}))
+        if job.status.state not in ENDED:
+            _stop(job, place)
         _maintain(place)
 
 
@@ -90,6 +85,17 @@ def forget(job: Job, place: Workshop, *, by: Actor) -> None:
         if job.is_held() or not (job.damage or job.status.state in ENDED):
             raise UserError(f"{job.name}: is not over; cancel it first")
         shutil.rmtree(job.folder, ignore_errors=True)
+
+
+def _stop(job: Job, place: Workshop) -> None:
+    """Take a job that nobody works on any more out of the queue, with what it has made."""
+    with job.held() as ours:
+        if not ours:
+            raise UserError(f"{job.name}: could not be stopped; try again")
+        if job.status.state not in ENDED:
+            _clear(job, place)
+            shutil.rmtree(place.runs / job.name, ignore_errors=True)
+            job.write(job.status.model_copy(update={"state": "cancelled", "seconds_left": None, "process": None}))
 
 
 def _maintain(place: Workshop) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import signal
@@ -24,7 +25,7 @@ from mpd2.core.runs import Run
 from mpd2.core.table_file import load_cohort
 from mpd2.evaluation.reports import publish_run
 from mpd2.lab.jobs.building import building
-from mpd2.lab.jobs.folder import CASES, CHECKPOINT, HISTORY, LOG, Job, Order, Status, Workshop
+from mpd2.lab.jobs.folder import CASES, CHECKPOINT, ENDED, HISTORY, LOG, Job, Order, Status, Workshop
 from mpd2.lab.jobs.history import appending
 from mpd2.lab.jobs.recalibrating import recalibrating
 from mpd2.lab.jobs.search import search
@@ -57,7 +58,11 @@ def main(desk: socket.socket) -> int:
     if not locks:  # nobody is there any more who could have one
         return 0
     folder, jobs, runs = (Path(os.fsdecode(part)) for part in message.split(SEPARATOR))
-    return work(Job(folder), Workshop(jobs, runs))
+    job = Job(folder)
+    ended = work(job, Workshop(jobs, runs))
+    if job.status.state in ENDED:
+        fcntl.flock(locks[0], fcntl.LOCK_UN)  # libraries take seconds to leave, and the job may be removed by now
+    return ended
 
 
 def work(job: Job, place: Workshop) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mpd2.clinic.access.actions import Action
@@ -70,9 +70,10 @@ def remove(name: str, place: Workshop, *, by: Actor) -> Leavings:
                 if job.status.state not in ENDED:
                     queue.cancel(job, place, by=by)
                 queue.forget(job, place, by=by)
-        for run in gone.runs:
-            if (place.runs / run).exists():  # a job that is stopped takes its run along
-                own_runs.delete(run, place, by=by)
+        late = leavings(workspace, place).runs  # a job that was stopped took its run along, one that ended left one
+        for run in late:
+            own_runs.delete(run, place, by=by)
+        gone = replace(gone, runs=(*gone.runs, *(run for run in late if run not in gone.runs)))
         if gone.studies:
             _delete_studies(gone.studies, place, by)
         remove_thumbnails(place.thumbnails / name)

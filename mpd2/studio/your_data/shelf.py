@@ -159,10 +159,11 @@ def _make_gone(name: str, place: Workshop) -> None:
 def _tell() -> None:
     """What was done last, until something else is; the ids of a copy for as long."""
     kind, text = st.session_state.get(TOLD, ("", ""))  # kept: a change of the workspace draws the page once more
-    if kind == "error":
-        st.error(verbatim(text), icon=":material/error:")
-    elif kind:
-        st.success(verbatim(text), icon=":material/check_circle:")
+    with st.container(key=TOLD):
+        if kind == "error":
+            st.error(verbatim(text), icon=":material/error:")
+        elif kind:
+            st.success(verbatim(text), icon=":material/check_circle:")
     if KEY in st.session_state:
         name, key = st.session_state[KEY]
         st.download_button(

@@ -10,6 +10,7 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.core.errors import TableError, UserError
+from mpd2.core.text import several
 from mpd2.core.text import verbatim as escaped
 from mpd2.lab.imports.checks import Notice
 from mpd2.lab.imports.mending import omission
@@ -137,7 +138,7 @@ def _parts(found: Prepared) -> None:
     columns: dict[str, Any] = {
         "part": st.column_config.TextColumn("Part", width=95),
         "cases": st.column_config.NumberColumn("Rows", width=55),
-        "groups": st.column_config.NumberColumn(f"{groups.word}s" if groups else "Groups", width=65),
+        "groups": st.column_config.NumberColumn(several(groups.word) if groups else "Groups", width=65),
         "positives": st.column_config.NumberColumn(found.cohort.manifest.task.positives, width=80),
     }
     rows = found.parts().assign(part=list(texts.PARTS.values()))

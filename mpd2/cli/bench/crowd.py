@@ -15,6 +15,7 @@ from mpd2.studio.shell.registry import PAGES
 
 CHANGING = 0.25  # the share of clicks that change something on a page; the others go on to another page
 FILLING, ALONE = 2, 10  # rounds of one visitor: so many fill caches, by so many the server's work is told
+MOST_TRIED = 4  # other values of a widget that are tried once, for some are the only ones to need a library
 BREATH = 0.02  # seconds until a server has put all of a page away
 LOOK = 5.0  # seconds between two looks at the servers
 GO, CHANGE, REFRESH = "go", "change", "refresh"
@@ -89,7 +90,8 @@ class Log:
 async def go_round_alone(server: Server, rounds: int = ALONE) -> tuple[dict[str, list[float]], list[Step]]:
     """The CPU seconds of a server for every view of each page, where the system says them, and the steps that told.
 
-    Nobody else is there. The first views fill caches that all visitors share, and are left out of the times.
+    Nobody else is there. First everything is chosen once that a page offers at first, in the round before the first one
+    that counts: caches that all visitors share are filled by then.
     """
     steps, spent = list[Step](), {entry.key: list[float]() for entry in PAGES}
     async with visiting(server.address) as connection:
@@ -98,11 +100,19 @@ async def go_round_alone(server: Server, rounds: int = ALONE) -> tuple[dict[str,
             for page, times in spent.items():
                 before = server.cpu_seconds()
                 steps.append(Step(page, GO, 0.0, await visit.go(page)))
+                if not turn:
+                    steps += await _try_all(visit)
                 await asyncio.sleep(BREATH)
                 after = server.cpu_seconds()
                 if turn >= FILLING and before is not None and after is not None:
                     times.append(after - before)
     return spent, steps
+
+
+async def _try_all(visit: Visit) -> list[Step]:
+    """Choose all that a page offers, one after the other."""
+    offered = [(choice, value) for choice in visit.choices for value in choice.others[:MOST_TRIED]]
+    return [Step(visit.page, CHANGE, 0.0, await visit.choose(*each)) for each in offered]
 
 
 async def come(crowd: Crowd, servers: Sequence[Server], watch: Callable[[Log], None]) -> Log:

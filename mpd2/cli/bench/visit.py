@@ -83,7 +83,11 @@ class Visit:
     async def change(self, by: Random) -> Answer:
         """Choose something else on the page."""
         choice = by.choice(self.choices)
-        wish, value = self._wish(), by.choice(choice.others)
+        return await self.choose(choice, by.choice(choice.others))
+
+    async def choose(self, choice: Choice, value: str) -> Answer:
+        """Choose something with a widget of the page."""
+        wish = self._wish()
         state = wish.rerun_script.widget_states.widgets.add(id=choice.widget)
         if STATES[choice.kind] == "string_value":
             state.string_value = value

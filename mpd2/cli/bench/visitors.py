@@ -25,10 +25,10 @@ from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.table_file import load_cohort
 from mpd2.lab.jobs import orders, queue
 from mpd2.lab.jobs.folder import Job, Workshop
-from mpd2.studio.warm import PAUSE
 from mpd2.training.config import STUDIO
 
 A_LINE = 60.0  # seconds between two lines of the curve
+QUIET = 8.0  # seconds until it does so: the first visitor has the server alone
 AT_REST, LOOK = 0.1, 3.0  # a server that computes for less than this share of so many seconds has nothing to do
 ROUTERS, EPOCHS = 48, 500  # the longest training anybody may ask for
 HELD = ("when_they_came", "after_first_round", "at_end", "growth", "most")
@@ -123,7 +123,7 @@ def describe_visitors(timings: dict[str, Any]) -> str:
 
 def _await_rest(server: Server) -> None:
     """Wait until a new server has warmed its pages."""
-    sleep(PAUSE)  # that it leaves to the first visitor
+    sleep(QUIET)
     end, before = monotonic() + PATIENCE, server.cpu_seconds()
     while before is not None and monotonic() < end:
         sleep(LOOK)
@@ -215,7 +215,7 @@ def _mean(values: Sequence[float]) -> float | None:
     return float(np.mean(values)) if values else None
 
 
-def _cells(times: dict[str, float] | None) -> tuple[str, str, str, str]:
+def _cells(times: dict[str, float] | None) -> tuple[str, ...]:
     if times is None:
         return ("0", "–", "–", "–")
     return (str(times["n"]), *(f"{times[part]:.2f}" for part in ("p50", "p95", "most")))

@@ -51,9 +51,7 @@ def simulated_manifest(law: Law, title: str, table: str, photographs: bool = Fal
             "assumptions": ASSUMPTIONS,
             "task": {"positive": "glaucoma", "negative": "healthy", "case": "photograph"},
             "ai": {"logits": COLUMNS[:2]},
-            "inputs": [
-                each.model_copy(update={"missing": measured and each.column in MAY_FAIL}) for each in INPUTS
-            ],
+            "inputs": [each.model_copy(update={"missing": measured and each.column in MAY_FAIL}) for each in INPUTS],
             "groups": {"column": PATIENT, "word": "patient"},
             "drawing": {"vertical": "vCDR", "horizontal": "hCDR", "area": "aCDR"},
             "photographs": {"column": FILE} if photographs else None,

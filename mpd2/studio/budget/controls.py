@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from mpd2.core.cache import cached
 from mpd2.core.costs import Costs
 from mpd2.planning import dayplan, recosting
 from mpd2.planning.day import MOST, DaySetting, costs_in_words
@@ -86,6 +87,7 @@ def _roster(about: Scenario) -> None:
     )
 
 
+@cached
 def readers(about: Scenario, setting: DaySetting) -> pd.DataFrame:
     """A row a reader: limits per day, as entered, beside what they come to on the slice."""
     cases = store.cases(about)

@@ -110,7 +110,7 @@ class Cache:
             _files.reset(token)
         entry = _Entry(value, size_of(value), tuple(read.items()))
         for table in _tables_in(value):
-            _digests[id(table)] = _Known(table)
+            unchanging(table)
         with self._lock:
             if key in self._entries:
                 self.size -= self._entries.pop(key).size
@@ -195,6 +195,11 @@ def depends_on(path: Path) -> None:
     read = _files.get()
     if read is not None:
         read.setdefault(str(path), _stamp(str(path)))
+
+
+def unchanging(table: Table) -> None:
+    """Say of a table that nobody will change it, so that it is digested once; of those in the cache it is known."""
+    _digests[id(table)] = _Known(table)
 
 
 def size_of(value: object) -> int:

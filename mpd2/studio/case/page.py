@@ -24,7 +24,7 @@ def draw(about: Scenario) -> None:
     """What is done with a case and why."""
     rows, case_id = find.choose_case(about)
     identity.once(Action.SEE_CASE, about.workspace, case_id)
-    facts = store.facts(about, case_id)
+    facts = store.kept_facts(about, case_id)
     left, right = st.columns(2, gap="medium")
     with right:
         view.policy(facts)

@@ -5,6 +5,7 @@ The worklist and everything that is expected of a case are those of the Budget p
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property, partial
 from hashlib import blake2b
@@ -14,7 +15,7 @@ import pandas as pd
 import streamlit as st
 
 from mpd2.core.arrays import Bools, Floats
-from mpd2.core.cache import cached
+from mpd2.core.cache import cached, unchanging
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import Expectations
@@ -36,7 +37,7 @@ from mpd2.studio.shell.scenario import Scenario
 from mpd2.training.anatomy import fit_anatomy
 
 NEIGHBOURS = 5
-ANY_CASE = "any_case"  # key of the session
+LISTED_CASE, ANY_CASE = "listed_case", "any_case"  # keys of the session
 RULE = "rule"  # the decider who has no action of its own
 RIGHT, WRONG, NOT_KNOWN = "right", "wrong", "not known"
 
@@ -190,13 +191,27 @@ def steps(about: Scenario, case_id: str, method: AsksOn) -> pd.DataFrame:
     return facts(about, case_id).steps_by(method)
 
 
+def kept_facts(about: Scenario, case_id: str) -> Facts:
+    """The same as `facts`, kept for this visit until the case is another."""
+    return _kept(LISTED_CASE, about, case_id, partial(facts, about, case_id))
+
+
 def kept_of_case(about: Scenario, case: Cohort) -> Facts:
-    """The same as `of_case`, kept for this visit until a case is another."""
+    """The same as `of_case`, kept for this visit until the case is another."""
     told = blake2b(digest_size=16)
     for part in (case.state, case.available, case.source):
         told.update(part.tobytes())
-    made_from = (about, store.run(about.workspace, about.run), store.cohort(about.workspace), told.digest())
-    return session.kept(ANY_CASE, made_from, partial(of_case, about, case))
+    return _kept(ANY_CASE, about, told.digest(), partial(of_case, about, case))
+
+
+def _kept(key: str, about: Scenario, which: str | bytes, find: Callable[[], Facts]) -> Facts:
+    def make() -> Facts:
+        made = find()
+        unchanging(made.actions)
+        return made
+
+    made_from = (about, which, store.run(about.workspace, about.run), store.cohort(about.workspace))
+    return session.kept(key, made_from, make)
 
 
 def of_case(about: Scenario, case: Cohort) -> Facts:

@@ -117,6 +117,6 @@ def test_a_small_crowd_sees_every_page_of_two_servers_without_an_error(tmp_path)
     assert set(found["alone"]["cpu_seconds_a_view"]) == {entry.key for entry in PAGES} | {"mean"}
     lines = [json.loads(line) for line in curve.read_text().splitlines()]
     assert len(lines) == 2
-    assert lines[-1]["views"] > 20
+    assert lines[-1]["views"] >= crowd.visitors
     assert len(lines[-1]["megabytes"]) == 2
     assert "wrong: nothing" in describe_visitors(found)

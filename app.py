@@ -1,5 +1,6 @@
 """What `streamlit run app.py` starts: warm up once, then serve the studio."""
 
+import asyncio
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,6 +18,7 @@ from mpd2.studio import serving, warm
 from mpd2.studio.server.headers import SecurityHeaders
 from mpd2.studio.server.interface.routes import routes
 from mpd2.studio.server.numbers import show_numbers
+from mpd2.studio.server.wakeups import spare_wakeups
 from mpd2.studio.shell import discreet_log
 from mpd2.studio.shell.forgetting import forgetting
 
@@ -31,6 +33,7 @@ async def ready(_: st.App) -> AsyncIterator[None]:
     """Make ready what the first visitor needs; then the rest, and look after the jobs meanwhile."""
     serving.check_or_exit()  # here, and not on import: by now it is known where it would listen
     show_numbers()
+    spare_wakeups(asyncio.get_running_loop())
     warm.warm_up()
     async with warm.warming(), warm.tidied(), tended(Workshop.here()), forgetting():
         with kept_ready():

@@ -10,7 +10,8 @@ from __future__ import annotations
 import os
 import sys
 from collections import OrderedDict
-from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
@@ -19,7 +20,7 @@ from pathlib import Path
 from threading import Lock, RLock
 from types import ModuleType
 from typing import Any, Generic, ParamSpec, TypeVar
-from weakref import WeakValueDictionary
+from weakref import WeakValueDictionary, ref
 
 import pandas as pd
 import pyarrow as pa
@@ -27,6 +28,7 @@ from pydantic import BaseModel
 
 Given = ParamSpec("Given")
 Made = TypeVar("Made")
+Table = pd.DataFrame | pd.Series
 Stamp = tuple[int, int, int] | None
 """Modification time in ns, size and inode of a file; None where there is none."""
 
@@ -107,6 +109,8 @@ class Cache:
         finally:
             _files.reset(token)
         entry = _Entry(value, size_of(value), tuple(read.items()))
+        for table in _tables_in(value):
+            unchanging(table)
         with self._lock:
             if key in self._entries:
                 self.size -= self._entries.pop(key).size
@@ -120,6 +124,8 @@ class Cache:
 
 CACHE = Cache(LIMIT)
 _files: ContextVar[dict[str, Stamp] | None] = ContextVar("files", default=None)  # of the result being made
+_stamps: ContextVar[dict[str, Stamp] | None] = ContextVar("stamps", default=None)  # of this look, by file
+_seen: ContextVar[dict[Hashable, Any] | None] = ContextVar("seen", default=None)  # in this look
 
 
 def cached(make: Callable[Given, Made]) -> Callable[Given, Made]:
@@ -144,11 +150,56 @@ def cached_by_content(make: Callable[Given, Made]) -> Callable[Given, Made]:
     return recall
 
 
+@contextmanager
+def one_look() -> Iterator[None]:
+    """For the length of the block and in this thread, take every file for what it is at the first look at it.
+
+    A result is never taken for newer than it is: what is read later than it was looked at is read again next time.
+    """
+    stamps, seen = _stamps.set({}), _seen.set({})
+    try:
+        yield
+    finally:
+        _stamps.reset(stamps)
+        _seen.reset(seen)
+
+
+def look_again() -> None:
+    """End what `one_look` spares: somebody is about to change files."""
+    _stamps.set(None)
+    _seen.set(None)
+
+
+def once_a_look(find: Callable[Given, Made]) -> Callable[Given, Made]:
+    """Ask a function of hashable arguments, which looks what files there are, once within `one_look`.
+
+    While a result is being made it is asked as ever: what the result depends on must be told to it.
+    """
+
+    @wraps(find)
+    def recall(*args: Given.args, **named: Given.kwargs) -> Made:
+        seen = _seen.get()
+        if seen is None or named or _files.get() is not None:
+            return find(*args, **named)
+        key = (find, args)
+        if key not in seen:
+            seen[key] = find(*args, **named)
+        found: Made = seen[key]
+        return found
+
+    return recall
+
+
 def depends_on(path: Path) -> None:
     """Let the result being made be valid only as long as a file stays as it is now; call it before reading."""
     read = _files.get()
     if read is not None:
         read.setdefault(str(path), _stamp(str(path)))
+
+
+def unchanging(table: Table) -> None:
+    """Say of a table that nobody will change it, so that it is digested once; of those in the cache it is known."""
+    _digests[id(table)] = _Known(table)
 
 
 def size_of(value: object) -> int:
@@ -177,11 +228,60 @@ def size_of(value: object) -> int:
 
 
 def _stamp(path: str) -> Stamp:
+    stamps = _stamps.get()
+    if stamps is None:
+        return _stamp_now(path)
+    if path not in stamps:
+        stamps[path] = _stamp_now(path)
+    return stamps[path]
+
+
+def _stamp_now(path: str) -> Stamp:
     try:
         status = os.stat(path)
     except OSError:
         return None
     return status.st_mtime_ns, status.st_size, status.st_ino
+
+
+class _Known:
+    """A table that nobody may change, and its digest, which is worked out when it is first asked for."""
+
+    def __init__(self, table: Table) -> None:
+        place = id(table)
+        self.table: ref[Table] = ref(table, lambda _: _forget_digest(place))
+        self.digest: bytes | None = None
+
+
+_digests: dict[int, _Known] = {}  # of tables in the cache, by where they are
+
+
+def _forget_digest(place: int) -> None:
+    _digests.pop(place, None)
+
+
+def _tables_in(value: object) -> list[Table]:
+    """The tables that a result is, or is made of."""
+    if is_dataclass(value) and not isinstance(value, type):
+        parts: Collection[object] = [getattr(value, part.name) for part in fields(value)]
+    else:
+        parts = value if isinstance(value, tuple | list) else [value]
+    return [part for part in parts if isinstance(part, pd.DataFrame | pd.Series)]
+
+
+def _fingerprint_of_table(table: Table) -> bytes:
+    known = _digests.get(id(table))
+    if known is None or known.table() is not table:
+        return _digest_of_table(table)
+    if known.digest is None:
+        known.digest = _digest_of_table(table)
+    return known.digest
+
+
+def _digest_of_table(table: Table) -> bytes:
+    if isinstance(table, pd.DataFrame):
+        return _digest([_as_bytes(table)])
+    return _digest([b"series", _digest([_as_bytes(table.to_frame("values"))]), repr(table.name).encode()])
 
 
 def fingerprint(value: object) -> bytes:
@@ -190,10 +290,8 @@ def fingerprint(value: object) -> bytes:
     >>> fingerprint(["a", "b"]) == fingerprint(["b", "a"]), fingerprint({"a", "b"}) == fingerprint({"b", "a"})
     (False, True)
     """
-    if isinstance(value, pd.DataFrame):
-        return _digest([_as_bytes(value)])
-    if isinstance(value, pd.Series):
-        return _digest([b"series", fingerprint(value.to_frame("values")), repr(value.name).encode()])
+    if isinstance(value, pd.DataFrame | pd.Series):
+        return _fingerprint_of_table(value)
     if is_dataclass(value):
         return _digest([b"object", *(fingerprint(getattr(value, part.name)) for part in fields(value))])
     if isinstance(value, BaseModel):

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
+from mpd2.core.cache import cached, depends_on
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.files import FIRST_WORKSPACE, ROOT
@@ -69,6 +70,14 @@ def checked_name(name: str) -> str:
 
 def shipped_workspaces() -> list[Workspace]:
     """Those that come with the product, the default first."""
-    folders = sorted(path.parent for path in SHIPPED.glob(f"*/{MANIFEST}"))
+    return list(_shipped_in(SHIPPED))
+
+
+@cached
+def _shipped_in(place: Path) -> tuple[Workspace, ...]:
+    depends_on(place)
+    for folder in place.glob("*/"):
+        depends_on(folder / MANIFEST)
+    folders = sorted(path.parent for path in place.glob(f"*/{MANIFEST}"))
     found = [Workspace(folder.name, folder, shipped=True) for folder in folders]
-    return sorted(found, key=lambda each: each.name != DEFAULT)
+    return tuple(sorted(found, key=lambda each: each.name != DEFAULT))

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from mpd2.core.cache import one_look
 from mpd2.core.files import ROOT
 from mpd2.studio.server.numbers import timed_rerun
 from mpd2.studio.shell import forgetting, frame, identity
@@ -45,7 +46,7 @@ chosen = st.navigation(
 )
 if stopped:  # nobody who is not let in gets further
     identity.stop(stopped)
-with timed_rerun():
+with timed_rerun(), one_look():
     if chosen.url_path != DEFAULT:  # a page drawn already could not hand its link on
         frame.draw()
     chosen.run()

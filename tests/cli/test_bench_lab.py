@@ -8,7 +8,6 @@ from small_table import small_table
 from mpd2.cli import parser
 from mpd2.cli.bench import describe_lab, lab
 from mpd2.core.table_file import load_cohort
-from mpd2.lab.jobs.folder import PLACE, Workshop
 
 TIMINGS = {
     "press_to_first_epoch_on_screen_seconds": 2.34,
@@ -45,17 +44,6 @@ def test_a_study_shows_how_far_it_has_come(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(lab, "TRIAL_EPOCHS", 10)
     assert lab._study_seconds(load_cohort(small_table(tmp_path, cases=4)), f"{tmp_path}/tuning.db", trials=1) > 0
     assert "0/1 trials, epoch 10/10" in capsys.readouterr().err
-
-
-def test_it_works_in_a_place_of_its_own_and_gives_it_back(tmp_path, monkeypatch):
-    monkeypatch.setenv(PLACE, "before")
-    with lab._workshop(str(tmp_path)) as place:
-        assert place == Workshop.here() == Workshop(tmp_path / "jobs", tmp_path / "runs")
-    assert Workshop.here().jobs.parent.name == "before"
-    monkeypatch.delenv(PLACE)
-    with lab._workshop(str(tmp_path)):
-        pass
-    assert Workshop.here().jobs.name == "jobs"
 
 
 def test_waiting_ends(monkeypatch):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from threading import Barrier
@@ -14,7 +15,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mpd2.core.cache import Cache, cached, cached_by_content, depends_on, fingerprint, size_of
+from mpd2.core.cache import (
+    CACHE,
+    Cache,
+    _digests,
+    _stamp,
+    cached,
+    cached_by_content,
+    depends_on,
+    fingerprint,
+    look_again,
+    once_a_look,
+    one_look,
+    size_of,
+)
 from mpd2.core.errors import UserError
 from mpd2.core.files import replacing
 from mpd2.present.words.side_by_side import SideBySide
@@ -194,3 +208,99 @@ def test_the_size_of_a_result_is_that_of_its_arrays_and_tables_wherever_they_are
 def test_nothing_is_cached_by_what_has_no_content() -> None:
     with pytest.raises(TypeError, match="object"):
         fingerprint([object()])
+
+
+@cached
+def read(path: Path) -> str:
+    depends_on(path)
+    return path.read_text()
+
+
+@once_a_look
+def there(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@cached
+def listed_in(folder: Path) -> tuple[str, ...]:
+    return tuple(there(folder))
+
+
+def write(path: Path, text: str) -> None:
+    with replacing(path) as draft:
+        draft.write_text(text)
+
+
+def test_within_one_look_a_file_is_what_it_was_at_first_and_after_it_what_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    write(path, "old")
+    with one_look():
+        assert read(path) == "old"
+        write(path, "newer")
+        assert read(path) == "old"
+        assert there(tmp_path) == ["a"]
+        write(tmp_path / "b", "")
+        assert there(tmp_path) == ["a"]
+    assert read(path) == "newer"
+    assert there(tmp_path) == ["a", "b"]
+
+
+def test_whoever_changes_files_within_one_look_sees_the_change(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    write(path, "old")
+    with one_look():
+        assert (read(path), there(tmp_path)) == ("old", ["a"])
+        look_again()
+        write(path, "newer")
+        write(tmp_path / "b", "")
+        assert (read(path), there(tmp_path)) == ("newer", ["a", "b"])
+
+
+def test_a_file_that_changes_between_the_look_and_the_reading_is_read_again_later(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    with one_look():
+        assert _stamp(str(path)) is None
+        write(path, "new")
+        assert read(path) == "new"
+    write(path, "newer")
+    assert read(path) == "newer"
+
+
+def test_another_thread_looks_for_itself(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    write(path, "old")
+    with one_look(), ThreadPoolExecutor(1) as pool:
+        assert read(path) == "old"
+        write(path, "newer")
+        assert pool.submit(read, path).result() == "newer"
+
+
+def test_what_is_made_within_one_look_is_made_of_what_is_there(tmp_path: Path) -> None:
+    with one_look():
+        assert there(tmp_path) == []
+        write(tmp_path / "a", "")
+        assert listed_in(tmp_path) == ("a",)
+
+
+@cached
+def measured(n: int) -> pd.DataFrame:
+    return pd.DataFrame({"value": range(n)})
+
+
+def test_a_table_in_the_cache_is_digested_once_and_is_the_same_as_its_copy(monkeypatch: pytest.MonkeyPatch) -> None:
+    table = measured(7)
+    first = fingerprint(table)
+    assert first == fingerprint(table.copy())
+    monkeypatch.setattr("mpd2.core.cache._as_bytes", lambda _: memoryview(b"another"))
+    assert fingerprint(table) == first
+    assert fingerprint(table.copy()) != first
+
+
+def test_a_table_that_is_gone_leaves_no_digest() -> None:
+    place = id(table := measured(8))
+    fingerprint(table)
+    assert place in _digests
+    CACHE.clear()
+    del table
+    gc.collect()
+    assert place not in _digests

@@ -23,7 +23,8 @@ Timings = dict[str, Any]
 def add(command: ArgumentParser) -> None:
     """The arguments of `bench`: a subject, and those of the subject."""
     subjects = (
-        "train", "route", "ui", "lab", "imaging", "learning-curve", "record", "clinic-statistics", "local-cases",
+        "train", "route", "ui", "lab", "imaging", "learning-curve", "record", "visitors", "clinic-statistics",
+        "local-cases",
     )  # fmt: skip
     describe(command, "Measure speed and memory.", *(f"bench {subject} --json" for subject in subjects))
     parsers = command.add_subparsers(dest="subject", metavar="SUBJECT", required=True)
@@ -37,6 +38,7 @@ def add(command: ArgumentParser) -> None:
         ("record", "time the record: appends and searches, empty and with a million entries", _add_record),
         ("clinic-statistics", "how often intervals are right and alarms false, how soon changes show", _add_statistics),
         ("local-cases", "what local outcomes buy where a cohort is new, old run against new", _add_local),
+        ("visitors", "let many visitors come at once: waiting, errors, memory", _add_visitors),
     ):
         add_arguments(parsers.add_parser(subject, help=summary, formatter_class=RawDescriptionHelpFormatter))
 
@@ -158,6 +160,25 @@ def _add_statistics(command: ArgumentParser) -> None:
     command.add_argument("--quick", action="store_true", help="at the shipped number of alarms for nothing alone")
     folder = TABLE.parent / "runs" / "mpd2-plus"
     command.add_argument("--run", type=Path, default=folder, help="folder of a run (default: mpd2-plus)")
+    add_table(command)
+    add_json(command)
+
+
+def _add_visitors(command: ArgumentParser) -> None:
+    describe(
+        command,
+        "Visitors without browsers open all pages in an order of their own, change something now and then, and pause\n"
+        "in between: seconds until an answer is whole, by page, what was wrong, the CPU of a view, and memory.",
+        "bench visitors --visitors 50 --minutes 20 --processes 2 --training --json",
+        "bench visitors --visitors 10 --minutes 120 --curve curve.jsonl",
+    )
+    command.add_argument("--visitors", type=count, default=50, help="who come at once (default: 50)")
+    command.add_argument("--minutes", type=float, default=20.0, help="that they stay (default: 20)")
+    command.add_argument("--processes", type=count, default=1, help="that share them and a workshop (default: 1)")
+    command.add_argument("--training", action="store_true", help="let a training go on meanwhile")
+    command.add_argument("--pause", type=float, default=10.0, help="seconds between two clicks, the mean (default: 10)")
+    command.add_argument("--seed", type=int, default=0, help="of what they do and when (default: 0)")
+    command.add_argument("--curve", type=Path, metavar="FILE", help="a line of JSON a minute goes here")
     add_table(command)
     add_json(command)
 
@@ -384,6 +405,20 @@ def _describe_local(timings: Timings) -> str:
     return describe_local_cases(timings)
 
 
+def _measure_visitors(args: Namespace) -> Timings:
+    from mpd2.cli.bench.crowd import Crowd
+    from mpd2.cli.bench.visitors import bench_visitors
+
+    crowd = Crowd(args.visitors, args.minutes, args.processes, args.training, args.pause, args.seed)
+    return bench_visitors(crowd, args.table, args.curve)
+
+
+def _describe_visitors(timings: Timings) -> str:
+    from mpd2.cli.bench.visitors import describe_visitors
+
+    return describe_visitors(timings)
+
+
 SUBJECTS: dict[str, tuple[Callable[[Namespace], Timings], Callable[[Timings], str]]] = {
     "train": (_measure_training, describe_training),
     "route": (_measure_routing, describe_route),
@@ -394,5 +429,6 @@ SUBJECTS: dict[str, tuple[Callable[[Namespace], Timings], Callable[[Timings], st
     "record": (_measure_record, _describe_record),
     "clinic-statistics": (_measure_statistics, _describe_statistics),
     "local-cases": (_measure_local, _describe_local),
+    "visitors": (_measure_visitors, _describe_visitors),
 }
 """How each subject is measured, and its timings as text."""

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import monotonic, perf_counter, sleep
@@ -13,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mpd2.cli.bench.own_place import own_place
 from mpd2.cli.bench.train import Stopwatch
 from mpd2.cli.bench.ui import CHANGES, PATIENCE, Server, browsing, serving, settle
 from mpd2.cli.bench.watch import clicked, opened, watch
@@ -22,7 +20,7 @@ from mpd2.clinic.access.actor import LOCAL
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.lab.jobs import orders, queue
-from mpd2.lab.jobs.folder import PLACE, Job, Workshop, all_jobs
+from mpd2.lab.jobs.folder import Job, Workshop, all_jobs
 from mpd2.lab.tuning.storage import connect
 from mpd2.lab.tuning.study import SearchPlan, SearchWorker, open_study
 from mpd2.studio.shell.registry import entry
@@ -44,7 +42,7 @@ LONGEST = 3600.0  # seconds anything may take
 def bench_lab(cohort: Cohort, table: Path, trials: int = 80, reruns: int = 30) -> dict[str, Any]:
     """Time the lab; plain values, ready for JSON. All routers train for all their epochs: nobody stops early."""
     say("1 of 5: from the press of Train to the first epoch on screen")
-    with TemporaryDirectory() as folder, _workshop(folder) as place:
+    with TemporaryDirectory() as folder, own_place(folder) as place:
         with serving() as server, browsing() as browser:
             context = browser.new_context(viewport={"width": 1280, "height": 900})
             context.set_default_timeout(1000 * LONGEST)
@@ -171,23 +169,6 @@ def _ablations(cohort: Cohort) -> dict[str, Any]:
 def _in_full(config: Config, epochs: int) -> Config:
     """With so many epochs, none of which is spared."""
     return config.but(training__epochs=epochs, training__patience=epochs)
-
-
-@contextmanager
-def _workshop(folder: str) -> Iterator[Workshop]:
-    """A place of its own, for this process, the server and its workers; nothing is left running there."""
-    before = os.environ.get(PLACE)
-    os.environ[PLACE] = folder
-    place = Workshop.here()
-    try:
-        yield place
-    finally:
-        for job in all_jobs(place):
-            queue.cancel(job, place, by=LOCAL)
-        if before is None:
-            del os.environ[PLACE]
-        else:
-            os.environ[PLACE] = before
 
 
 def _wait_until(holds: Any) -> None:

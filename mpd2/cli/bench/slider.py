@@ -14,9 +14,9 @@ import numpy as np
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
-from websockets.typing import Subprotocol
 
 from mpd2.cli.bench.ui import PATIENCE, serving
+from mpd2.cli.bench.visit import LARGEST, PROTOCOL
 from mpd2.cli.output import say
 from mpd2.core.errors import UserError
 from mpd2.studio.parts.live_slider import NAME
@@ -24,7 +24,6 @@ from mpd2.studio.parts.live_slider import NAME
 PAGE, STEPS = "budget", 200
 VISITORS = 10
 PAUSE = 0.06  # seconds a live slider waits at least between two moves
-LARGEST = 2**24  # bytes of a message
 
 
 @dataclass
@@ -69,7 +68,7 @@ class Visitor:
 
 def connected(address: str) -> ClientConnection:
     """A line to a server at an address that begins with ws; closed by `with`."""
-    return connect(f"{address}/_stcore/stream", subprotocols=[Subprotocol("streamlit")], max_size=LARGEST)
+    return connect(f"{address}/_stcore/stream", subprotocols=[PROTOCOL], max_size=LARGEST)
 
 
 def bench_slider(moves: int = 40) -> dict[str, Any]:

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import pandas as pd
 import streamlit as st
 
 from mpd2.evaluation.metrics import label_of
-from mpd2.evaluation.tables import ALL, BUDGET_CONTROL, OBJECTIVE, REGULARISATION
+from mpd2.evaluation.tables import ALL
 from mpd2.present.charts import ablations as charts
 from mpd2.present.words.answer import in_words
 from mpd2.present.words.side_by_side import side_by_side
-from mpd2.studio.ablations import texts
+from mpd2.studio.ablations import store, texts
+from mpd2.studio.ablations.store import METRICS
 from mpd2.studio.parts import method_table, widgets
 from mpd2.studio.parts.not_built import not_built
-from mpd2.studio.shell import link, results, store
+from mpd2.studio.shell import link, results
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.study import claims
 from mpd2.study.claims import FAILS, HARDLY, HOLDS, OF_THE_OBJECTIVE, RATHER, UNKNOWN, Claim, Finding
-from mpd2.study.tables import StudyTables
 
-METRICS = {"objective": OBJECTIVE, "regularisation": REGULARISATION, "budget": BUDGET_CONTROL}
 FIRST = {"objective": "ClinicalCost", "regularisation": "Top1", "budget": "F1"}
 CLAIMS = {
     "objective": (claims.fees_matter, claims.clinical_cost_alone_defers),
@@ -47,22 +45,20 @@ def draw(about: Scenario) -> None:
         study = link.one(st.segmented_control, "Study", list(texts.STUDIES), key="study", default="objective",
                          required=True, format_func=texts.STUDIES.__getitem__,
                          label_visibility="collapsed")  # fmt: skip
-        effects = results.stored(about.workspace, "effects")
-        changed = [metric for metric in METRICS[study] if metric in set(effects["metric"])]
-        metric = link.one(st.selectbox, "Metric", changed, key=f"figure-{study}", default=FIRST[study],
+        known = store.metrics(about.workspace, study)
+        metric = link.one(st.selectbox, "Metric", known, key=f"figure-{study}", default=FIRST[study],
                           format_func=label_of, width=260, label_visibility="collapsed")  # fmt: skip
-    rows = charts.in_words(results.stored(about.workspace, study), study)
     findings = of_study(study, about.workspace)
     for place, (claim, finding) in zip(st.columns(len(findings)), findings, strict=True):
         colour, icon = BADGES[finding.verdict]
         place.markdown(f":{colour}-badge[{icon} {finding.verdict}] **{claim.statement}**")
-    _charts(about, study, metric, rows, charts.effects_of(effects, study, metric))
+    _charts(about, study, metric)
     for place, (_, finding) in zip(st.columns(len(findings)), findings, strict=True):
         place.caption(in_words(finding.text))
     st.caption(texts.VERDICTS)
     st.markdown(texts.EXPLAINED[study])
-    _table(about, study, rows)
-    st.caption(texts.SCOPE.format(seeds=_seeds(about.workspace)))
+    _table(about, study)
+    st.caption(texts.SCOPE.format(seeds=store.seeds(about.workspace)))
 
 
 def of_study(study: str, workspace: str) -> list[tuple[Claim, Finding]]:
@@ -71,12 +67,13 @@ def of_study(study: str, workspace: str) -> list[tuple[Claim, Finding]]:
     return [(claim, finding) for claim, finding in findings if claim.check in CLAIMS[study]]
 
 
-def _charts(about: Scenario, study: str, metric: str, rows: pd.DataFrame, effects: pd.DataFrame) -> None:
+def _charts(about: Scenario, study: str, metric: str) -> None:
+    rows, effects = store.conditions(about.workspace, study), store.changes(about.workspace, study, metric)
     levels, changes = st.columns(2)
     with levels:
         widgets.chart(
             charts.levels(rows, metric),
-            table=rows[rows["metric"] == metric],
+            table=store.of_metric(about.workspace, study, metric),
             key="levels",
             alt_text=f"{label_of(metric)} of each condition with its interval, and the paper's value",
         )
@@ -87,19 +84,20 @@ def _charts(about: Scenario, study: str, metric: str, rows: pd.DataFrame, effect
             key="effects",
             alt_text=f"Change in {label_of(metric)} of each condition with its interval",
         )
-    st.caption(f"{method_table.help_of(metric, about)} {texts.CHANGE.format(seeds=_seeds(about.workspace))}")
+    st.caption(f"{method_table.help_of(metric, about)} {texts.CHANGE.format(seeds=store.seeds(about.workspace))}")
     if study == "budget":
         widgets.chart(
             charts.budget_control(rows),
-            table=rows[rows["metric"].isin(charts.KINDS)],
+            table=store.controlled(about.workspace, study),
             key="budget-control",
             alt_text="Realised soft and hard deferral against the target, with the line of equality",
             note=texts.CONTROL,
         )
 
 
-def _table(about: Scenario, study: str, rows: pd.DataFrame) -> None:
+def _table(about: Scenario, study: str) -> None:
     """Every metric of every condition."""
+    rows = store.conditions(about.workspace, study)
     columns, full = method_table.heads(METRICS[study], ALL), charts.AGAINST[study]
     intervals, printed = method_table.switches(study, True, texts.INTERVALS)
     table = side_by_side(rows, columns, first=full, intervals=intervals, printed=printed)
@@ -107,8 +105,3 @@ def _table(about: Scenario, study: str, rows: pd.DataFrame) -> None:
         rows, table, columns, about, key=f"table-{study}", active=full, head="Condition", roomy=intervals,
         alt_text=f"{texts.STUDIES[study]}: a row for each condition, a column for each metric",
     )  # fmt: skip
-
-
-def _seeds(workspace: str) -> int:
-    names = (*texts.STUDIES, "effects")
-    return StudyTables({name: results.stored(workspace, name) for name in names}, store.manifest(workspace)).seeds

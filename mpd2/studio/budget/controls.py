@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
+from mpd2.core.cache import cached
 from mpd2.core.costs import Costs
 from mpd2.planning import dayplan, recosting
 from mpd2.planning.day import MOST, DaySetting, costs_in_words
@@ -59,7 +60,7 @@ def _roster(about: Scenario) -> None:
     rows = readers(about, setting)
     key = f"{ROSTER}:{state.slider().turn}"
     st.data_editor(
-        rows.drop(columns="reader"),
+        _shown(about, setting),
         key=key,
         hide_index=True,
         height="content" if len(rows) <= widgets.WHOLE else "auto",
@@ -86,6 +87,7 @@ def _roster(about: Scenario) -> None:
     )
 
 
+@cached
 def readers(about: Scenario, setting: DaySetting) -> pd.DataFrame:
     """A row a reader: limits per day, as entered, beside what they come to on the slice."""
     cases = store.cases(about)
@@ -97,6 +99,11 @@ def readers(about: Scenario, setting: DaySetting) -> pd.DataFrame:
         a_day=rows["now"] * setting.day / len(cases),
     ).astype({"at_most": "Int64", "capacity": "Int64"})
     return rows[["reader", "name", "tier", "here", "at_most", "fee", "a_day", "now", "capacity", "worth"]]
+
+
+@cached
+def _shown(about: Scenario, setting: DaySetting) -> pd.DataFrame:
+    return readers(about, setting).drop(columns="reader")
 
 
 def _edited(key: str, rows: pd.DataFrame) -> None:

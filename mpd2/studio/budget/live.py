@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from mpd2.core.cache import cached
 from mpd2.core.policy import decided_cases
 from mpd2.core.text import decimal, percent, sentence
 from mpd2.evaluation.clinical.per_thousand import Programme, prevalence_of
@@ -264,6 +266,12 @@ def _readers(about: Scenario, here: SliderState) -> pa.Table:
     )
 
 
+@cached
+def _readers_to_keep(about: Scenario, here: SliderState) -> pd.DataFrame:
+    """The same as a table for download."""
+    return _readers(about, here).to_pandas()
+
+
 def _files(about: Scenario, left: DeltaGenerator, right: DeltaGenerator) -> None:
     """The charts for download; nobody asks for them while the slider is dragged."""
     here = state.slider()
@@ -271,7 +279,7 @@ def _files(about: Scenario, left: DeltaGenerator, right: DeltaGenerator) -> None
     with left:
         widgets.files(lambda: _curve(about, here, numbers), budget_store.curve(about, here.now), CURVE)
     with right:
-        widgets.files(lambda: _load(about, here), _readers(about, here).to_pandas(), LOAD)
+        widgets.files(lambda: _load(about, here), _readers_to_keep(about, here), LOAD)
 
 
 def _dragged() -> None:

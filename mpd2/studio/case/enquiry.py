@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import streamlit as st
 
 from mpd2.core.cache import cached
@@ -25,10 +26,9 @@ STOPS = {
 }
 
 
-def chain(facts: Facts, method: AsksOn) -> None:
-    """From how common positives are to the final answer, each step with its expected cost."""
+def chain(facts: Facts, method: AsksOn, steps: pd.DataFrame) -> None:
+    """From how common positives are to the final answer, each of the `steps` with its expected cost."""
     task = facts.case.manifest.task
-    steps = method.steps(facts.run, facts.case, facts.costs)
     stop = _thresholds(facts.workspace).stops(facts.case)["stop"].iloc[0]
     if stop:
         st.warning(STOPS[stop].format(case=task.case), icon=":material/do_not_disturb_on:")

@@ -6,10 +6,9 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from mpd2.core.arrays import Bools
 from mpd2.core.text import verbatim
 from mpd2.evaluation.clinical.searches import SEARCHES, meanings, titles
-from mpd2.planning.worklist import ORDERS, ordered
+from mpd2.planning.worklist import ORDERS
 from mpd2.present.documents.worklist_files import clinic_table
 from mpd2.studio.case import store as case_store
 from mpd2.studio.parts import widgets
@@ -22,7 +21,6 @@ CASE, PIN, ORDER, WHO, FINAL, SEARCH = "case", "pin", "order", "decided_by", "fi
 TABLE, NARROWED = "worklist", "case_narrowed"
 ANY, EVERYTHING = "any", "all"
 LONGEST = 100  # characters of an id that are shown
-RULE = "rule"  # the decider who has no action of its own
 FINALS = {ANY: "Any", case_store.RIGHT: "Right", case_store.WRONG: "Wrong"}
 HELP = {
     CASE: "Type an id, or walk through the worklist with the arrows.",
@@ -38,7 +36,7 @@ def choose_case(about: Scenario) -> tuple[pd.DataFrame, str]:
     """The bar above the page: the worklist in its order and the case to show, or a stop that says why there is none."""
     everything = case_store.listing(about)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        searched = everything[_search(about)]
+        search = _search(about)
         order = link.one(
             st.selectbox,
             "Worklist",
@@ -49,7 +47,7 @@ def choose_case(about: Scenario) -> tuple[pd.DataFrame, str]:
             help=HELP[ORDER],
             width=175,
         )
-        rows = ordered(_filtered(about, searched), order)
+        rows = case_store.in_order(about, search, *_filter(about), order)
         ids = rows["case_id"].tolist()
         _leave_what_is_filtered(ids)
         asked_for = st.session_state.get(CASE) or st.query_params.get(CASE)
@@ -86,13 +84,13 @@ def choose_pinned(about: Scenario, case_id: str) -> str | None:
     return str(other) if other in ids and other != case_id else None
 
 
-def _search(about: Scenario) -> Bools:
-    """The cases that the chosen preset search finds, [N]; each search with how many those are."""
+def _search(about: Scenario) -> str:
+    """The chosen preset search; each with how many cases it finds."""
     found = case_store.found(about)
     task = store.manifest(about.workspace).task
     called = titles(task)
     names = {key: f"{name} ({found[key].sum()})" for key, name in called.items()}
-    chosen = link.one(
+    return link.one(
         st.selectbox,
         "Show",
         list(SEARCHES),
@@ -104,12 +102,11 @@ def _search(about: Scenario) -> Bools:
         help=f"{'; '.join(f'{called[key]}: {means}' for key, means in meanings(task).items())}.",
         width=235,
     )
-    return found[chosen]
 
 
-def _filtered(about: Scenario, rows: pd.DataFrame) -> pd.DataFrame:
-    """The worklist without what is filtered away."""
-    names = {"ai": "AI's own word", RULE: "Rule against the AI"} | {
+def _filter(about: Scenario) -> tuple[tuple[str, ...], str | None]:
+    """By whom cases are to be decided, none chosen means all, and with which final answer, if not with any."""
+    names = {"ai": "AI's own word", case_store.RULE: "Rule against the AI"} | {
         reader.column: reader.name for reader in store.manifest(about.workspace).readers
     }
     parts = _chosen(WHO, list(names)) + _chosen(FINAL, [case_store.RIGHT, case_store.WRONG])
@@ -142,8 +139,7 @@ def _filtered(about: Scenario, rows: pd.DataFrame) -> pd.DataFrame:
             help=HELP[FINAL],
         )
         st.button("Clear the filter", on_click=_clear, disabled=not parts, width="stretch")
-    decided = rows["action"].mask(rows["decided_by"] == RULE, RULE)
-    return rows[decided.isin(who or names) & ((rows["final"] == final) | (final == ANY))]
+    return tuple(who), None if final == ANY else final
 
 
 def _chosen(key: str, options: list[str]) -> int:

@@ -9,6 +9,7 @@ import streamlit as st
 
 from mpd2.clinic.access.actions import Action
 from mpd2.core.text import verbatim
+from mpd2.methods.base import AsksOn
 from mpd2.studio.case import enquiry, find, history, note, photograph, store, tabs, view, whatif
 from mpd2.studio.case.store import Facts
 from mpd2.studio.parts.case_pictures import has_pictures
@@ -23,7 +24,7 @@ def draw(about: Scenario) -> None:
     """What is done with a case and why."""
     rows, case_id = find.choose_case(about)
     identity.once(Action.SEE_CASE, about.workspace, case_id)
-    facts = store.facts(about, case_id)
+    facts = store.kept_facts(about, case_id)
     left, right = st.columns(2, gap="medium")
     with right:
         view.policy(facts)
@@ -46,7 +47,7 @@ def _panels(facts: Facts, about: Scenario, other: str | None) -> dict[str, Calla
     if pictures:
         panels[photograph.TAB] = partial(photograph.panel, facts, about)
     if facts.asks_on is not None:
-        panels["Step by step"] = partial(enquiry.chain, facts, facts.asks_on)
+        panels["Step by step"] = partial(_steps, facts, about, facts.asks_on)
     panels["Why"] = partial(tabs.why, facts, about)
     panels["What would change it"] = partial(tabs.changes, facts, about)
     panels["Inputs"] = partial(tabs.inputs, facts)
@@ -56,6 +57,10 @@ def _panels(facts: Facts, about: Scenario, other: str | None) -> dict[str, Calla
     if other is not None:
         panels[f"Beside {verbatim(other)}"] = lambda: tabs.comparison(facts, store.facts(about, other))
     return panels
+
+
+def _steps(facts: Facts, about: Scenario, method: AsksOn) -> None:
+    enquiry.chain(facts, method, store.steps(about, facts.id, method))
 
 
 def _tabs(panels: dict[str, Callable[[], None]], case_id: str) -> None:

@@ -5,15 +5,17 @@ The worklist and everything that is expected of a case are those of the Budget p
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
+from hashlib import blake2b
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from mpd2.core.arrays import Bools, Floats
-from mpd2.core.cache import cached
+from mpd2.core.cache import cached, unchanging
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.error_rates import Expectations
@@ -30,11 +32,13 @@ from mpd2.planning.day import DaySetting
 from mpd2.planning.ranked_cases import rank_cases
 from mpd2.planning.roster_and_limits import Limits
 from mpd2.studio.budget import store as budget_store
-from mpd2.studio.shell import store
+from mpd2.studio.shell import session, store
 from mpd2.studio.shell.scenario import Scenario
 from mpd2.training.anatomy import fit_anatomy
 
 NEIGHBOURS = 5
+LISTED_CASE, ANY_CASE = "listed_case", "any_case"  # keys of the session
+RULE = "rule"  # the decider who has no action of its own
 RIGHT, WRONG, NOT_KNOWN = "right", "wrong", "not known"
 
 
@@ -63,7 +67,7 @@ class Facts:
         """The training cases of its workspace."""
         return store.train(self.workspace)
 
-    @property
+    @cached_property
     def chosen(self) -> pd.Series:
         """The action taken."""
         return self.actions[self.actions["chosen"]].iloc[0]
@@ -88,6 +92,10 @@ class Facts:
         """The method, if it goes on asking after the first answer."""
         method = method_of(self.run)
         return method if isinstance(method, AsksOn) else None
+
+    def steps_by(self, method: AsksOn) -> pd.DataFrame:
+        """From what is known at first to the end of asking, by the method of the run."""
+        return method.steps(self.run, self.case, self.costs)
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -144,6 +152,16 @@ def listing(about: Scenario) -> pd.DataFrame:
 
 
 @cached
+def in_order(about: Scenario, search: str, who: tuple[str, ...], final: str | None, order: str) -> pd.DataFrame:
+    """The worklist of what a search finds, of these deciders (none: of all) and final answer, in an order."""
+    rows = listing(about)[found(about)[search]]
+    if who:
+        decided = rows["action"].mask(rows["decided_by"] == RULE, RULE)
+        rows = rows[decided.isin(who)]
+    return worklist.ordered(rows if final is None else rows[rows["final"] == final], order)
+
+
+@cached
 def found(about: Scenario) -> dict[str, Bools]:
     """Which cases of the slice each preset search finds, [N], in the table's order."""
     usual = store.manifest(about.workspace).default_costs()
@@ -165,6 +183,35 @@ def facts(about: Scenario, case_id: str) -> Facts:
     goes_on = None if outcome.continuations is None else outcome.continuations.rows(row)
     expected = budget_store.expected(about, (), store.point(about.run, about).costs)
     return _facts(about, cases.rows(row), own, goes_on, expected.rows(row))
+
+
+@cached
+def steps(about: Scenario, case_id: str, method: AsksOn) -> pd.DataFrame:
+    """From what is known at first of a case to the end of asking, by the method of the run."""
+    return facts(about, case_id).steps_by(method)
+
+
+def kept_facts(about: Scenario, case_id: str) -> Facts:
+    """The same as `facts`, kept for this visit until the case is another."""
+    return _kept(LISTED_CASE, about, case_id, partial(facts, about, case_id))
+
+
+def kept_of_case(about: Scenario, case: Cohort) -> Facts:
+    """The same as `of_case`, kept for this visit until the case is another."""
+    told = blake2b(digest_size=16)
+    for part in (case.state, case.available, case.source):
+        told.update(part.tobytes())
+    return _kept(ANY_CASE, about, told.digest(), partial(of_case, about, case))
+
+
+def _kept(key: str, about: Scenario, which: str | bytes, find: Callable[[], Facts]) -> Facts:
+    def make() -> Facts:
+        made = find()
+        unchanging(made.actions)
+        return made
+
+    made_from = (about, which, store.run(about.workspace, about.run), store.cohort(about.workspace))
+    return session.kept(key, made_from, make)
 
 
 def of_case(about: Scenario, case: Cohort) -> Facts:

@@ -6,7 +6,7 @@ the map's units, or `case:ID`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -34,9 +34,11 @@ def words_of(selection: Mapping[str, Any]) -> list[str]:
     return [f"{CASE}:{name}" for name in dict.fromkeys(str(np.ravel(point)[0]) for point in points)]
 
 
-def inside(words: Iterable[str], table: pd.DataFrame) -> Bools:
+def inside(words: Collection[str], table: pd.DataFrame) -> Bools:
     """Which cases a region holds, [N]. `table`: case_id, x, y; a word that says nothing counts for nothing."""
     chosen = np.zeros(len(table), bool)
+    if not words:
+        return chosen
     places = table[["x", "y"]].to_numpy(float)  # [N, 2]
     for word in words:
         kind, _, rest = word.partition(":")

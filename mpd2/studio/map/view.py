@@ -14,6 +14,7 @@ from mpd2.evaluation import regions
 from mpd2.present.charts import map as charts
 from mpd2.present.charts.map_print import for_paper
 from mpd2.studio.map import region, texts
+from mpd2.studio.map import store as reads
 from mpd2.studio.parts import case_pictures, widgets
 from mpd2.studio.parts.case_list import case_list
 from mpd2.studio.parts.hover_picture import hover_picture
@@ -21,7 +22,6 @@ from mpd2.studio.parts.not_built import not_built
 from mpd2.studio.shell import identity, link, results, store
 from mpd2.studio.shell.scenario import Scenario
 
-NEIGHBOURS = 15  # cases an average is taken over: few enough to stay local, enough for a share
 FEW = 20  # cases below which a region says little
 HEADLINES = ("ai_wrong", "wrong", "deferred", "total")
 MAP, REGION = "map", "region"  # keys of the session; the region's is in the link too
@@ -29,31 +29,30 @@ MAP, REGION = "map", "region"  # keys of the session; the region's is in the lin
 
 def draw(about: Scenario) -> None:
     """The whole page."""
+    named = identity.is_allowed(Action.SEE_CASE)  # the map is everybody's, ids and pictures are not
     try:
         layout = results.embedding(about.workspace)
     except UserError:  # there is none, or it is of the table before rows were added
         not_built("A map of the cases", about.workspace)
         return
-    evidence = store.evidence(about)
-    x, y = layout.of(evidence.cohort).T
-    cases = regions.cases(evidence, about.run).assign(x=x, y=y)
-    if not identity.is_allowed(Action.SEE_CASE):  # the map is everybody's, ids and pictures are not
-        cases["case_id"] = [f"number {place}" for place in range(1, len(cases) + 1)]
+    cases = reads.cases(about, named)
     inside = region.inside(link.free(REGION), cases)
-    st.markdown(regions.deferral_in_words(cases))
-    _map(about, cases, cases["case_id"][inside].tolist())
+    st.markdown(reads.in_words(about))
+    _map(about, cases, cases["case_id"][inside].tolist(), named)
     if inside.any():
         _region(about, cases, inside)
     else:
         st.info(texts.NO_REGION, icon=":material/select:")
     st.caption(
         texts.MADE.format(
-            inputs=len(evidence.cohort.layout), all_cases=len(layout.ids), **layout.parameters.model_dump()
+            inputs=len(store.manifest(about.workspace).layout),
+            all_cases=len(layout.ids),
+            **layout.parameters.model_dump(),
         )
     )
 
 
-def _map(about: Scenario, cases: pd.DataFrame, chosen: list[str]) -> None:
+def _map(about: Scenario, cases: pd.DataFrame, chosen: list[str], named: bool) -> None:
     """The map with its choices."""
     paints = charts.paints(store.manifest(about.workspace))
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -68,10 +67,9 @@ def _map(about: Scenario, cases: pd.DataFrame, chosen: list[str]) -> None:
         )  # fmt: skip
         averaged = st.toggle(
             "Local averages", value=True, key="averaged", bind="query-params",
-            help=texts.AVERAGED.format(neighbours=NEIGHBOURS),
+            help=texts.AVERAGED.format(neighbours=reads.NEIGHBOURS),
         )  # fmt: skip
-    shares = [painted.column for painted, _ in charts.PANELS.values()]
-    drawn = regions.smoothed(cases, shares, NEIGHBOURS) if averaged else cases
+    drawn = reads.averaged(about, named) if averaged else cases
     panels = {name: paints[name] for name in (charts.PANELS if arrangement == "four" else [paint])}
     st.plotly_chart(
         charts.four_panels(drawn, chosen)
@@ -84,7 +82,7 @@ def _map(about: Scenario, cases: pd.DataFrame, chosen: list[str]) -> None:
         config={"displaylogo": False},
         alt=texts.ALT.format(cases=len(cases), colours=", ".join(each.title for each in panels.values())),
     )
-    if case_pictures.has_pictures(about.workspace) and identity.is_allowed(Action.SEE_CASE):
+    if case_pictures.has_pictures(about.workspace) and named:
         hover_picture(MAP, partial(case_pictures.small_uri, about.workspace))
     models = len(store.evidence(about).outcomes[about.run].decisions.label)
     st.caption(texts.NOTE.format(cases=len(cases), models=models))

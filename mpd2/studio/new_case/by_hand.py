@@ -23,7 +23,7 @@ def draw(about: Scenario) -> None:
     edit, result = st.columns([2, 3], gap="large")
     with edit:
         edited = case_controls.edited(typical, train, looked_at, f"new_case:{about.workspace}")
-    facts = case_store.of_case(about, edited)
+    facts = case_store.kept_of_case(about, edited)
     with result:
         case_view.decision(facts)
         st.caption(texts.DECIDED.format(point=about.point_in_words()))

@@ -19,7 +19,7 @@ from mpd2.imaging.measurement import Measurement
 from mpd2.imaging.outlines import Outlines, outlines_of_ellipses
 from mpd2.imaging.quality import assess
 from mpd2.imaging.rim import rim_of
-from mpd2.methods.base import COHORT
+from mpd2.methods.base import COHORT, AsksOn
 from mpd2.present.charts.clinical import photograph as charts
 from mpd2.studio.case import enquiry, tabs
 from mpd2.studio.case import store as case_store
@@ -177,11 +177,15 @@ def _rest(facts: Facts, about: Scenario, word: str) -> None:
         )  # fmt: skip
     panels = {"Inputs": partial(tabs.inputs, facts)}
     if facts.asks_on is not None:
-        panels = {"Step by step": partial(enquiry.chain, facts, facts.asks_on), **panels}
+        panels = {"Step by step": partial(_steps, facts, facts.asks_on), **panels}
     for area, panel in zip(st.tabs(list(panels), key="new_case_tab", on_change="rerun"), panels.values(), strict=True):
         if area.open:
             with area:
                 panel()
+
+
+def _steps(facts: Facts, method: AsksOn) -> None:
+    enquiry.chain(facts, method, facts.steps_by(method))
 
 
 # ---------------------------------------------------------------------------------- the picture

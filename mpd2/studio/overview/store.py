@@ -128,12 +128,23 @@ def never_available(about: Scenario) -> pd.DataFrame:
     return rows[rows["cohort"].isin(about.cohorts)] if about.cohorts else rows
 
 
+@cached
+def nobody_to_ask(about: Scenario) -> list[tuple[str, str, str]]:
+    """The same in words: a method, its readers, and the cohorts."""
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for row in never_available(about).to_dict("records"):
+        found.setdefault((row["method"], row["title"], str(row["readers"])), []).append(row["cohort_title"])
+    return [(title, readers, ", ".join(cohorts)) for (_, title, readers), cohorts in sorted(found.items())]
+
+
+@cached
 def paired(about: Scenario, metric: str) -> pd.DataFrame:
     """Every other method less the active run."""
     rows = results.table("paired", about)
     return rows[(rows["reference"] == about.run) & (rows["metric"] == metric)]
 
 
+@cached
 def plane(about: Scenario, score: str, cost: str) -> pd.DataFrame:
     """Every deployable method by a score and a cost."""
     rows = results.table("tradeoff", about)

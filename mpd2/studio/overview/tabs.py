@@ -81,7 +81,7 @@ def as_in_the_paper(about: Scenario) -> None:
 def methods(about: Scenario, view: str) -> None:
     """Every method in one of the tables."""
     table_name = TABLES.get(view, view)
-    rows, nobody = results.table(table_name, about), reads.never_available(about)
+    rows = results.table(table_name, about)
     columns = _by_cohort(about, view) if view in BESIDE else method_table.heads(METRICS[view], ALL)
     intervals, printed = method_table.switches("methods", results.as_published(about))
     table = _laid_out(table_name, about, tuple(columns.items()), intervals, printed)
@@ -99,8 +99,7 @@ def methods(about: Scenario, view: str) -> None:
         alt_text=f"{texts.VIEWS[view]}: a row for each method, a column for each metric. {texts.EXPLAINED[view]}",
     )
     st.caption(f"{texts.EXPLAINED[view]} {method_table.LEGEND}")
-    for (_, title, readers), where in nobody.groupby(["method", "title", "readers"]):
-        cohorts = ", ".join(where["cohort_title"])
+    for title, readers, cohorts in reads.nobody_to_ask(about):
         st.caption(texts.NOBODY_TO_ASK.format(mark=NOTED, title=title, readers=readers, cohorts=cohorts))
 
 

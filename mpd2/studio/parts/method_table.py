@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from copy import deepcopy
 
 import pandas as pd
 import streamlit as st
 
-from mpd2.core.cache import cached_by_content
+from mpd2.core.cache import cached_by_content, fingerprint
 from mpd2.core.text import NOTHING, capital
 from mpd2.evaluation.metrics import METRICS, label_of
 from mpd2.present.charts.kit.style import OTHER, ROUTER
@@ -26,6 +26,7 @@ LEGEND = (
 INTERVAL_WIDTH = 180  # pixels
 LEAST_WIDTH = 90  # pixels of a number with its mark, under however short a heading
 SHORT = 4  # letters
+MOST_DRAWN = 100  # tables kept as they were sent, some 50 kB each
 TINT = "33"  # opacity of a row's colour, so that it suits light and dark
 
 
@@ -62,22 +63,40 @@ def wide_table(
     alt_text: str,
 ) -> None:
     """A tidy table laid out wide, with the tidy `rows` as its CSV; `roomy` columns have space for intervals."""
-    helps = {
+    helps = {name: help_of(metric, about) for (_, metric), name in columns.items()}
+    content = fingerprint((table, head, active, grey, helps, roomy, key, alt_text))
+
+    def draw() -> None:
+        _draw(deepcopy(_styled(table, head, active, grey)), head, helps, roomy, key, alt_text)  # drawing one changes it
+
+    _drawn_once(content, draw)
+    widgets.download(rows, key)
+
+
+@st.cache_data(show_spinner=False, max_entries=MOST_DRAWN)
+def _drawn_once(content: bytes, _draw: Callable[[], None]) -> None:
+    """Draw what has no state of its own; whoever asks for the same `content` again is sent the same message."""
+    _draw()
+
+
+def _draw(
+    styled: pd.io.formats.style.Styler, head: str, helps: Mapping[str, str], roomy: bool, key: str, alt_text: str
+) -> None:
+    columns = {
         name: st.column_config.Column(
-            help=help_of(metric, about), width=INTERVAL_WIDTH if roomy else LEAST_WIDTH if len(name) <= SHORT else None
+            help=said, width=INTERVAL_WIDTH if roomy else LEAST_WIDTH if len(name) <= SHORT else None
         )
-        for (_, metric), name in columns.items()
+        for name, said in helps.items()
     }
     st.dataframe(
-        deepcopy(_styled(table, head, active, grey)),  # drawing one changes it
+        styled,
         hide_index=True,
         height="content",
-        column_config={head: st.column_config.Column(pinned=True, width=230), **helps},
+        column_config={head: st.column_config.Column(pinned=True, width=230), **columns},
         placeholder=NOTHING,
         key=key,
         alt=alt_text,
     )
-    widgets.download(rows, key)
 
 
 def help_of(metric: str, about: Scenario) -> str:

@@ -55,6 +55,13 @@ def quality(about: Scenario) -> Quality:
 
 
 @cached
+def sheet_in_percent(about: Scenario, columns: tuple[str, ...], shares: tuple[str, ...]) -> pd.DataFrame:
+    """Some columns of the readers' sheet, shares in per cent."""
+    rows = quality(about).sheet[list(columns)]
+    return rows.assign(**{name: 100 * rows[name] for name in shares})
+
+
+@cached
 @st.spinner("Counting …")
 def workload(about: Scenario) -> Workload:
     """Who gets the cases."""

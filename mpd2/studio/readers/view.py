@@ -46,9 +46,8 @@ def quality(about: Scenario) -> None:
             alt_text="Sensitivity against specificity of every reader, of the AI and of the run",
             note=texts.POINTS,
         )
-    shown = facts.sheet[list(_COLUMNS)]
     widgets.data_table(
-        shown.assign(**{name: 100 * shown[name] for name in SHARES}),
+        store.sheet_in_percent(about, tuple(_COLUMNS), SHARES),
         csv=facts.sheet,
         key="reader_sheet",
         alt_text="Each reader's tier, fee and scores, and the run's F1 on the same cases",

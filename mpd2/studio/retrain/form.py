@@ -80,7 +80,7 @@ def kept_start(about: Scenario, name: str, config: Config) -> orders.Start:
 
 def table(about: Scenario) -> Path:
     """The table that is trained on."""
-    return workspaces.find(about.workspace).table
+    return workspaces.find(about.workspace).folder / store.manifest(about.workspace).table
 
 
 def _kept_title(name: str) -> str:

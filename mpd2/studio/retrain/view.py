@@ -10,12 +10,13 @@ from mpd2.evaluation.metrics import label_of
 from mpd2.lab.jobs import queue
 from mpd2.lab.jobs.folder import Job, Workshop
 from mpd2.present.charts import ablations
+from mpd2.studio.ablations import store as ablation_store
 from mpd2.studio.parts import widgets
 from mpd2.studio.retrain import form, jobs, result, runs, texts
 from mpd2.studio.shell import link, results, store
 from mpd2.studio.shell.scenario import Scenario
-from mpd2.study.sentences import regularisers_buy
-from mpd2.study.tables import StudyTables
+
+TOGGLES = "regularisation"  # the study with both regularisers on and off
 
 
 def draw(about: Scenario) -> None:
@@ -66,18 +67,16 @@ def _job(job: Job, about: Scenario) -> None:
 
 def _regularisers(about: Scenario) -> None:
     """The effect of GSDP and Rank-JS, from the tables of the workspace's study, where it has come so far."""
-    if not results.has(about.workspace, "objective", "effects", "regularisation"):
+    if not results.has(about.workspace, "objective", "effects", TOGGLES):
         return
-    found = {name: results.stored(about.workspace, name) for name in ("objective", "effects")}
-    study = StudyTables(found, store.manifest(about.workspace))
     with st.expander(texts.REGULARISERS, icon=":material/science:"):
-        st.markdown(regularisers_buy(study))
-        rows = ablations.in_words(results.stored(about.workspace, "regularisation"), "regularisation")
+        st.markdown(ablation_store.bought_by_regularisers(about.workspace))
+        rows = ablation_store.conditions(about.workspace, TOGGLES)
         for place, metric in zip(st.columns(2), ("Top1", "EffExp"), strict=True):
             with place:
                 widgets.chart(
                     ablations.levels(rows, metric),
-                    table=rows[rows["metric"] == metric],
+                    table=ablation_store.of_metric(about.workspace, TOGGLES, metric),
                     key=f"toggles-{metric}",
                     alt_text=f"{label_of(metric)} with and without GSDP and Rank-JS",
                 )

@@ -15,6 +15,7 @@ from mpd2.present.charts import risk as charts
 from mpd2.present.words.deciders import in_words
 from mpd2.studio.parts import widgets
 from mpd2.studio.parts.case_list import case_list
+from mpd2.studio.risk import store as reads
 from mpd2.studio.risk import texts
 from mpd2.studio.shell import link, results, store
 from mpd2.studio.shell.scenario import Scenario
@@ -27,9 +28,8 @@ def draw(about: Scenario) -> None:
         signal = _signal(signals)
         with st.popover("Methods and strata", icon=":material/tune:"):
             strata, bands = _strata()
-            curves = results.risk(about, signal, strata)
-            shown = curves[curves["method"].isin([about.run, *_beside(about, curves)])]
-    words = charts.in_words(shown, about.run)
+            beside = tuple(_beside(about, reads.titles(about, signal, strata)))
+    shown, words = reads.shown(about, signal, strata, beside), reads.in_words(about, signal, strata, beside)
     st.markdown(words)
     costs = store.evidence(about).costs
     picked = widgets.chart(
@@ -40,7 +40,7 @@ def draw(about: Scenario) -> None:
         note=texts.NOTE.format(signal=signals[signal], missed=costs.false_negative, alarm=costs.false_positive),
         select=charts.PICKED,
     )
-    points = picked or _numbers(shown)
+    points = picked or _numbers(shown, reads.figures(about, signal, strata, beside, tuple(_COLUMNS)))
     if points:
         _cases(about, signal, strata, points[0])
 
@@ -67,9 +67,8 @@ def _strata() -> tuple[int, bool]:
     return strata, st.toggle("95 % bands", value=True, key="bands", bind="query-params", help=texts.BANDS)
 
 
-def _beside(about: Scenario, curves: pd.DataFrame) -> list[str]:
+def _beside(about: Scenario, titles: Mapping[str, str]) -> list[str]:
     """The methods to be shown beside the active run; those of the paper unless others are chosen."""
-    titles = dict(zip(curves["method"], curves["title"], strict=True))
     published = [name for name, outcome in store.evidence(about).outcomes.items() if outcome.published]
     return link.many(
         st.multiselect,
@@ -82,11 +81,11 @@ def _beside(about: Scenario, curves: pd.DataFrame) -> list[str]:
     )
 
 
-def _numbers(shown: pd.DataFrame) -> list[dict[Hashable, Any]]:
+def _numbers(shown: pd.DataFrame, figures: pd.DataFrame) -> list[dict[Hashable, Any]]:
     """The numbers of the curves; the row picked, as a point of the chart."""
     with st.expander("Numbers", icon=":material/table:"):
         rows = widgets.data_table(
-            shown[list(_COLUMNS)].reset_index(drop=True),
+            figures,
             key="risk_figures",
             alt_text="Clinical cost of each method in each stratum",
             columns=_COLUMNS,

@@ -39,6 +39,7 @@ def has_resplits(workspace: str, floor: Floor | None) -> bool:
     return results.has(workspace, *names) and all(len(rows) for rows in over_resplits(workspace, floor))
 
 
+@cached
 def over_resplits(workspace: str, floor: Floor | None) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Every method over resplits on all cases, and its difference from one of them; each at the floor."""
     if floor is None:
@@ -46,6 +47,13 @@ def over_resplits(workspace: str, floor: Floor | None) -> tuple[pd.DataFrame, pd
         return levels[levels["cohort"] == ALL], results.stored(workspace, "rivals")
     levels, rivals = (results.stored(workspace, name) for name in AT_FLOOR)
     return levels[levels["floor"] == str(floor)], rivals[rivals["floor"] == str(floor)]
+
+
+@cached
+def of_metric(workspace: str, floor: Floor | None, metric: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The same of one metric."""
+    levels, rivals = over_resplits(workspace, floor)
+    return levels[levels["metric"] == metric], rivals[rivals["metric"] == metric]
 
 
 @cached

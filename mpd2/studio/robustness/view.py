@@ -57,20 +57,21 @@ def resplits(about: Scenario, row: DeltaGenerator) -> None:
         metric = link.one(st.selectbox, "Metric", metrics, key="resplit_metric", default=metrics[0],
                           format_func=label_of, width=190, label_visibility="collapsed")  # fmt: skip
     levels, rivals = store.over_resplits(about.workspace, floor)
+    of_levels, of_rivals = store.of_metric(about.workspace, floor, metric)
     run, against = about.run, run_title(str(rivals["reference"].iloc[0]))
     st.markdown(store.on_other_splits(about.workspace, floor))
     left, right = st.columns(2)
     with left:
         widgets.chart(
             charts.resplits(levels, metric, run),
-            table=levels[levels["metric"] == metric],
+            table=of_levels,
             key="resplits",
             alt_text=f"Mean {label_of(metric)} of every method over resplits, with intervals",
         )
     with right:
         widgets.chart(
             charts.rivals(rivals, metric, run, against),
-            table=rivals[rivals["metric"] == metric],
+            table=of_rivals,
             key="rivals",
             alt_text=f"Difference in {label_of(metric)} of every method from {against}, resplit by resplit",
         )

@@ -23,6 +23,7 @@ from mpd2.clinic.access.authorise import NotAllowed, authorise, may, refusal
 from mpd2.clinic.access.claims import Moment, NoRole, SignedOut, identify, roles_of, sign_in_of
 from mpd2.clinic.access.sign_ins import SignIns
 from mpd2.clinic.settings import SETTINGS, Login, read_settings
+from mpd2.core.cache import look_again
 from mpd2.core.errors import UserError
 from mpd2.core.text import listed, verbatim
 from mpd2.studio.serving import DEFAULT, auth_section, client_id, providers
@@ -37,6 +38,7 @@ SEEN = SignIns()
 
 def actor() -> Actor:
     """Who acts; a `NotAllowed` with the reason if their visit is over."""
+    look_again()
     return _admitted(_whoever())
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from mpd2.core.cache import cached, depends_on
+from mpd2.core.cache import cached, depends_on, once_a_look
 from mpd2.evaluation import curves, tables
 from mpd2.evaluation.evidence import Evidence
 from mpd2.evaluation.map import RECORD, Map, load_map
@@ -25,12 +25,14 @@ ABLATIONS = ("objective", "regularisation", "budget")
 STUDY_STRATA = 5  # of risk, in the study's table
 
 
+@once_a_look
 def has(workspace: str, *names: str) -> bool:
     """Whether the study of a workspace has come as far as these tables."""
     folder = workspaces.find(workspace).folder
     return all(table_path(folder, name).is_file() for name in names)
 
 
+@once_a_look
 def has_map(workspace: str) -> bool:
     """Whether a workspace has a map of its cases."""
     return (workspaces.find(workspace).map / RECORD).is_file()

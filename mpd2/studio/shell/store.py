@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from mpd2.core.arrays import Floats
-from mpd2.core.cache import cached, depends_on
+from mpd2.core.cache import cached, depends_on, once_a_look
 from mpd2.core.cohort import Cohort
 from mpd2.core.costs import Costs, OperatingPoint
 from mpd2.core.error_rates import ErrorModel, Expectations
@@ -44,17 +44,19 @@ def manifest(workspace: str) -> Manifest:
     return workspaces.cohort(workspace).manifest
 
 
+@once_a_look
 def run_names(workspace: str) -> list[str]:
     """The runs that can be the active one: the study's in its order, then people's own, the newest first."""
     return study_runs(workspace) + [own_key(run) for run in own_runs(workspace) if run.kind == "train"]
 
 
+@once_a_look
 def study_runs(workspace: str) -> list[str]:
     """The runs of the workspace's study that there are, in the study's order."""
-    folder = workspaces.find(workspace).runs
-    return [name for name in CONTENDERS if (folder / name / CONFIG).is_file()]
+    return _runs_in(workspaces.find(workspace).runs)
 
 
+@once_a_look
 def sound_runs(workspace: str) -> list[str]:
     """Those of them that can be shown; what is shipped is known to be sound."""
     shipped, names = workspaces.find(workspace).shipped, study_runs(workspace)
@@ -72,6 +74,7 @@ def is_ready(about: Scenario) -> bool:
     return bool(about.run) and AI in sound_runs(about.workspace)
 
 
+@once_a_look
 def own_runs(workspace: str) -> list[OwnRun]:
     """People's own runs that were made from a workspace's table, or before rows were added to it; the newest first."""
     space = workspaces.find(workspace)
@@ -147,6 +150,7 @@ def predictions(workspace: str, name: str) -> PolicyFor:
     return partial(policy_of, made)
 
 
+@cached
 def can_choose(workspace: str) -> bool:
     """Whether a floor can be chosen on the val cases: it takes positive and negative ones."""
     whole = cohort(workspace)
@@ -215,6 +219,13 @@ def compared(names: tuple[str, ...], scenario: Scenario) -> Evidence:
     outcomes = {name: outcome(name, scenario) for name in names}
     printed = published_of(workspaces.find(scenario.workspace).folder)
     return Evidence(cases(scenario), manifest(scenario.workspace).default_costs(), outcomes, printed)
+
+
+@cached
+def _runs_in(folder: Path) -> list[str]:
+    for name in CONTENDERS:
+        depends_on(folder / name / CONFIG)
+    return [name for name in CONTENDERS if (folder / name / CONFIG).is_file()]
 
 
 def _continuations(workspace: str, name: str, judged: Cohort) -> Continuations | None:

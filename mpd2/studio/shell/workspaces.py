@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from mpd2.core.cache import CACHE, cached, depends_on
+from mpd2.core.cache import CACHE, cached, depends_on, once_a_look
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest
@@ -17,6 +17,7 @@ _SEEN: set[str] = set()  # the workspaces there were at the last look
 PUBLISHED = "published"  # folder of a workspace: the numbers a paper prints about its table
 
 
+@once_a_look
 def names() -> list[str]:
     """Every workspace whose manifest can be read: the shipped ones, the default first, then people's own."""
     there = [each.name for each in shelf.workspaces(Workshop.here())]
@@ -27,6 +28,7 @@ def names() -> list[str]:
     return [name for name in there if not _fault(name)]
 
 
+@once_a_look
 def find(name: str) -> Workspace:
     """A workspace by its name."""
     return shelf.find(name, Workshop.here())
@@ -67,6 +69,7 @@ def title(name: str) -> str:
     return manifest(name).title
 
 
+@once_a_look
 def titles() -> dict[str, str]:
     """Every workspace as shown, by its name; those of the same title are told apart by it."""
     called = {name: title(name) for name in names()}
@@ -85,6 +88,7 @@ def described(name: str) -> str:
     return f"{count(len(cases))} {about.task.cases}, {readers}; {how}"
 
 
+@once_a_look
 def has_published(name: str) -> bool:
     """Whether a paper prints numbers about a workspace's table."""
     return (find(name).folder / PUBLISHED).is_dir()

@@ -21,8 +21,8 @@ from mpd2.methods.registry import continuations_of, expectations_of, policy_of
 AT_ONCE = 256  # values of every replay simulated at a time
 BEFORE = 1_000  # cases without change that go before a planted one
 FOUND_WITHIN = 500  # cases
-HORIZON = 200_000  # cases after which a change counts as never found
-LONGEST = 40  # run lengths after which a replay without change is given up
+HORIZON = 50_000  # cases after which a change counts as never found
+FOLLOWED, RUNS = 60_000, 3.0  # values, or run lengths if these are fewer, for which a replay without change goes on
 YEARS = 40
 POINTS = 0.1  # by which shares are moved
 COMMON, MORE = 0.15, 0.25  # prevalence before and after
@@ -89,17 +89,21 @@ def arrivals(watching: dict[str, Monitor], seen: Seen, chance: Floats | None = N
 
 
 def average_run_lengths(watching: dict[str, Monitor], learned: Seen, replays: int) -> list[dict[str, Any]]:
-    """Of each monitor on cases drawn from those it compares with: mean run length, its error, and what was promised."""
+    """Of each monitor on cases drawn from those it compares with: values gone through for each alarm, and promised.
+
+    A replay goes on until its first alarm, or for FOLLOWED values or RUNS of the promised length, whichever are fewer.
+    """
     rows, tell = [], now_and_then()
     for name, each in arrivals(watching, learned).items():
         monitor = watching[name]
-        nothing = replace(each, share=0.0)
-        lengths = first_alarms(monitor.thresholds, nothing, each, replays, round(LONGEST * monitor.arl), seed=1)
-        lengths = np.minimum(lengths, LONGEST * monitor.arl)
+        longest = round(min(FOLLOWED, RUNS * monitor.arl))
+        lengths = first_alarms(monitor.thresholds, replace(each, share=0.0), each, replays, longest, seed=1)
+        rung = int(np.isfinite(lengths).sum())
+        between = float(np.minimum(lengths, longest).sum()) / max(rung, 1)
         tell(f"run length of {name}")
         rows.append(
-            {"monitor": name, "promised": monitor.arl, "found": float(lengths.mean())}
-            | {"error": float(lengths.std(ddof=1) / np.sqrt(replays)), "thresholds": monitor.thresholds.tolist()}
+            {"monitor": name, "promised": monitor.arl, "found": between, "error": between / np.sqrt(max(rung, 1))}
+            | {"alarms": rung, "followed": longest, "thresholds": monitor.thresholds.tolist()}
         )
     return rows
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mpd2.cli.bench.clinic_drifts import alarms_a_year, arrivals, average_run_lengths, planted, seen_of
+from mpd2.cli.bench.clinic_signals import monitors
 from mpd2.cli.output import aligned, say
 from mpd2.core.arrays import Bools, Floats
 from mpd2.core.cohort import Cohort
@@ -27,7 +28,6 @@ from mpd2.evaluation.sequences import (
     rate_sequence,
     ratio_sequence,
 )
-from mpd2.evaluation.watched import monitors
 from mpd2.methods.registry import continuations_of, policy_of
 
 WEEKS, A_WEEK = 52, 2_100

@@ -183,8 +183,10 @@ def less_specific(cohort: Cohort, reader: int, points: float) -> Cohort:
     return replace(cohort, decisions=words)
 
 
-def planted(watching: dict[str, Monitor], seen: Seen, run: Run, replays: int) -> list[dict[str, Any]]:
-    """Every planted change, and the monitors that ring soonest after it or are made for it."""
+def planted(
+    watching: dict[str, Monitor], seen: Seen, run: Run, replays: int, beside: bool = True
+) -> list[dict[str, Any]]:
+    """Every planted change with the monitors made for it and, `beside`, two more that ring soonest after it."""
     cohort, before = seen.cohort, arrivals(watching, seen)
     distance = (*cohort.layout.distances, *cohort.manifest.columns)[0]
     title = cohort.layout.titles.get(distance, distance)
@@ -227,6 +229,8 @@ def planted(watching: dict[str, Monitor], seen: Seen, run: Run, replays: int) ->
         for name in made_for:
             tell(f"{change}: {name}")
             rows.append({"change": change} | delays(watching, name, start[name], after[name], replays))
+        if not beside:
+            continue
         others = [name for name in watching if name not in made_for and _moved(start[name], after[name])]
         told = [delays(watching, name, start[name], after[name], max(replays // 10, 10)) for name in others]
         told = sorted((each for each in told if each["median_cases"]), key=lambda each: each["median_cases"])

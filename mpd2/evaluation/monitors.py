@@ -329,12 +329,12 @@ def _threshold(drawn: Floats, reference: Floats, cluster: Ints | None, arl: floa
     climbs = climbs[climbs > 0]
     if not len(climbs):
         return np.inf
-    rank = min(BEYOND, len(climbs))
-    level = float(climbs[rank - 1])
-    between = _between(path, starts, level)
-    if between < arl:
-        return level + float(np.log(arl / between)) / _decay(sums)
-    low, high = rank - 1, len(climbs) - 1  # places of a level that rings seldom enough and of one that may not
+    if len(path) < BEYOND * arl:
+        rank = min(BEYOND, len(climbs))
+        level, decay = float(climbs[rank - 1]), _decay(sums)
+        rarer = arl * int((climbs >= level).sum()) / len(path)  # times as few climbs as reach this level
+        return float(np.log1p(np.expm1(decay * level) * max(rarer, 1.0)) / decay)
+    low, high = 0, len(climbs) - 1  # places of a level that rings seldom enough and of one that may not
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if _between(path, starts, float(climbs[middle])) >= arl else (low, middle - 1)

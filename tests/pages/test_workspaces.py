@@ -76,7 +76,16 @@ def test_every_tab_of_a_case_opens(open_page, place, tab):
 def test_what_has_not_been_built_is_said_with_what_to_do(open_page, place, key, what):
     (info,) = visit(open_page, key).info
     assert info.value.startswith(what)
-    assert info.value.endswith(f"Build it on Your data, or with `python -m mpd2 workspace build {NAME}`.")
+    command = f"python -m mpd2 workspace build {NAME}"
+    usual = f"Build it on Your data, or with `{command}`."
+    assert info.value.endswith(
+        f"Make it with `{command} --until ablations`; it takes long." if key == "ablations" else usual
+    )
+
+
+def test_a_shipped_workspace_is_made_by_the_command_that_may_change_it(open_page):
+    (info,) = open_page("ablations", workspace="ecg", run=None).info
+    assert info.value.endswith("Make it with `python -m mpd2 reproduce --workspace ecg`.")
 
 
 def test_the_sidebar_names_the_workspace_and_how_its_readings_came_about(open_page, place):

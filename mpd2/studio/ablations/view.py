@@ -39,7 +39,7 @@ BADGES = {
 def draw(about: Scenario) -> None:
     """The whole page."""
     if not results.has(about.workspace, *results.ABLATIONS, "effects"):
-        not_built("The study of what each term buys", about.workspace)
+        not_built("The study of what each term buys", about.workspace, until="ablations")
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         study = link.one(st.segmented_control, "Study", list(texts.STUDIES), key="study", default="objective",

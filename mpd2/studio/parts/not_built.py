@@ -6,10 +6,10 @@ import streamlit as st
 
 from mpd2.studio.shell import workspaces
 
-SENTENCE = "{what} has not been made for this workspace yet. Build it on Your data, or with `{command}`."
+SENTENCE = "{what} has not been made for this workspace yet. {how}"
 
 
-def not_built(what: str, workspace: str) -> None:
-    """Say it in a sentence; `what` begins it."""
-    command = workspaces.build_command(workspace)
-    st.info(SENTENCE.format(what=what, command=command), icon=":material/construction:")
+def not_built(what: str, workspace: str, until: str = "") -> None:
+    """Say it in a sentence; `what` begins it, and `until` names a stage that is only made when asked for."""
+    how = workspaces.how_to_build(workspace, until)
+    st.info(SENTENCE.format(what=what, how=how), icon=":material/construction:")

@@ -24,7 +24,7 @@ OF_A_TABLE = (
 LONGEST = 300  # characters of a link or of a reason that are shown
 MOST_PILLS = 12  # cohorts that can be told apart at a glance; more are chosen from a list
 WITHOUT_RUN = ("your_data", "record", "clinic")  # pages that say something before there is a run
-NO_RUN = "No method has been trained on this table yet. Build it on Your data, or with `{command}`."
+NO_RUN = "No method has been trained on this table yet. {how}"
 
 
 def draw() -> None:
@@ -139,7 +139,7 @@ def open_page(key: str) -> Scenario:
         st.header(page.question, anchor=False, width="content")  # so that a page's own headings are of the third level
     identity.refuse_page(page.needs)
     if not store.is_ready(about) and key not in WITHOUT_RUN:
-        st.info(NO_RUN.format(command=workspaces.build_command(about.workspace)), icon=":material/construction:")
+        st.info(NO_RUN.format(how=workspaces.how_to_build(about.workspace)), icon=":material/construction:")
         st.stop()
     if page.about == "run" and about.run:
         st.caption(", ".join(filter(None, [f"Active run: {store.run_title(about.run)}", _made_before(about)])))

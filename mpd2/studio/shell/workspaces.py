@@ -94,9 +94,13 @@ def has_published(name: str) -> bool:
     return (find(name).folder / PUBLISHED).is_dir()
 
 
-def build_command(name: str) -> str:
-    """What makes all that a workspace lacks, on the command line."""
-    return f"python -m mpd2 workspace build {name}"
+def how_to_build(name: str, until: str = "") -> str:
+    """What makes all that a workspace lacks, in a sentence; `until` names a stage that is only made when asked for."""
+    if find(name).shipped:
+        return f"Make it with `python -m mpd2 reproduce --workspace {name}`."
+    if until:
+        return f"Make it with `python -m mpd2 workspace build {name} --until {until}`; it takes long."
+    return f"Build it on Your data, or with `python -m mpd2 workspace build {name}`."
 
 
 def _fault(name: str) -> str:

@@ -38,7 +38,7 @@ class KilledServer:
     def __init__(self, place: Workshop, stack: ExitStack) -> None:
         self.place = place
         self.looks = 0  # that were acknowledged
-        self.kills = 0
+        self.visits = 0  # each of them ended by a kill
         self._stack = stack
         self._server: Server | None = None
 
@@ -61,22 +61,28 @@ class KilledServer:
         return monotonic() - start
 
     def killed_after(self, seconds: float, job: Job) -> bool:
-        """Kill all there is at that moment, and start the server anew; whether the job was still being worked on."""
+        """Kill all there is at that moment and start the server anew; false if the job was quicker, and nobody died."""
+        assert self._server
         with looking() as visitor:
-            first = visitor.stdout.readline()
-            sleep(seconds)
-            worker = job.status.process
-            assert self._server
-            os.kill(self._server.process, signal.SIGKILL)
+            visitor.stdout.readline()
+            self.looks += 1
+            end = monotonic() + seconds
+            while monotonic() < end and job.status.state not in ENDED:
+                sleep(PAUSE)
+            status = job.status
+            in_time = status.state not in ENDED
+            if in_time:
+                os.kill(self._server.process, signal.SIGKILL)
+            if in_time and status.process is not None:
+                with suppress(ProcessLookupError):  # it has ended this very moment
+                    os.killpg(status.process, signal.SIGKILL)
             visitor.kill()
-            if worker is not None:
-                with suppress(ProcessLookupError):  # it has ended meanwhile
-                    os.killpg(worker, signal.SIGKILL)
-            self.looks += len([first, *visitor.stdout.read().splitlines()])
-        self.kills += 1
+            self.looks += len(visitor.stdout.read().splitlines())
+        self.visits += 1
         worked = job.status.state not in ENDED
-        self._stack.close()
-        self._server = self._stack.enter_context(serving())
+        if in_time:
+            self._stack.close()
+            self._server = self._stack.enter_context(serving())
         return worked
 
 

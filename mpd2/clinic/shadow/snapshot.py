@@ -9,15 +9,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from sqlalchemy import Row
 
 from mpd2.clinic.shadow.rows import Basis
 from mpd2.clinic.shadow.standing.answers import Answers, answers_of, as_times
 from mpd2.clinic.shadow.standing.enquiry import Beliefs, Terms, standing, unpacked
+from mpd2.clinic.shadow.standing.kept import Columns
 from mpd2.clinic.shadow.store import ShadowStore
 from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import UNKNOWN, Cohort
@@ -101,17 +100,17 @@ def snapshot(store: ShadowStore, learned: Cohort, manifest: Manifest) -> Snapsho
     """All arrivals with the inputs and readers of a manifest; what was not measured is filled in as in `learned`."""
     kept = store.everything()
     here = {digest: basis for digest, basis in kept.bases.items() if _fits(basis, manifest)}
-    mine = sorted((row for row in kept.arrivals if row.basis in here), key=lambda row: (row.time, row.case))
-    cohort = _cohort(mine, learned, manifest)
-    said = answers_of(kept, [(row.case, row.time) for row in mine], manifest)
-    order = {digest: place for place, digest in enumerate(here)}
-    basis = np.array([order[row.basis] for row in mine], np.int64)
-    bases = tuple(here.values())
-    beliefs = _beliefs(mine, basis, len(bases), cohort.readers)
+    rows = kept.arrivals
+    basis = pd.Index(list(here), dtype=object).get_indexer(pd.Index(rows["basis"], dtype=object))
+    mine = np.flatnonzero(basis >= 0)
+    mine = mine[np.lexsort((rows["case"][mine].astype(str), rows["time"][mine]))]
+    basis, own = basis[mine], {name: values[mine] for name, values in rows.items()}
+    cohort, said, bases = _cohort(own, learned, manifest), answers_of(kept, mine, manifest), tuple(here.values())
+    beliefs = _beliefs(own, basis, len(bases), cohort.readers)
     decisions, waiting = _standing(beliefs, basis, bases, said)
     return Snapshot(
         cohort=_with_answers(cohort, said, manifest),
-        times=as_times([row.time for row in mine]),
+        times=as_times(own["time"]),
         decisions=decisions,
         beliefs=beliefs,
         done=said.done,
@@ -121,12 +120,12 @@ def snapshot(store: ShadowStore, learned: Cohort, manifest: Manifest) -> Snapsho
         declined=said.declined,
         waiting=np.array([*manifest.columns, ""])[waiting],
         chosen=said.chosen,
-        stops=np.array([row.stop for row in mine], str),
-        reasons=np.array([row.reason for row in mine], object),
-        price=np.array([row.price for row in mine], float),
+        stops=own["stop"].astype(str),
+        reasons=own["reason"],
+        price=own["price"],
         basis=basis,
         bases=bases,
-        elsewhere=len(kept.arrivals) - len(mine),
+        elsewhere=len(rows["number"]) - len(mine),
         version=kept.version,
     )
 
@@ -143,29 +142,30 @@ def _fits(basis: Basis, manifest: Manifest) -> bool:
     return all(tuple(basis.content[name]) == tuple(given) for name, given in ours.items())
 
 
-def _cohort(rows: Sequence[Row[Any]], learned: Cohort, manifest: Manifest) -> Cohort:
+def _cohort(rows: Columns, learned: Cohort, manifest: Manifest) -> Cohort:
     """The cases as they came in, without what was said of them."""
-    width = len(manifest.layout)
-    numbers = np.frombuffer(b"".join(row.inputs for row in rows), "<f8").reshape(len(rows), width + len(manifest.drawn))
-    there = np.frombuffer(b"".join(row.available for row in rows), np.uint8).reshape(len(rows), len(manifest.columns))
-    keys = pd.Index([entry.key for entry in manifest.cohorts])
-    source = keys.get_indexer(pd.Index([row.cohort for row in rows], dtype=object))
-    if not manifest.row.cohort:
-        source = np.zeros(len(rows), np.int64)
-    manifest, source = with_other(manifest, source)
+    cases, width = len(rows["number"]), len(manifest.layout)
+    numbers = np.frombuffer(b"".join(rows["inputs"]), "<f8").reshape(cases, width + len(manifest.drawn))
+    there = np.frombuffer(b"".join(rows["available"]), np.uint8).reshape(cases, len(manifest.columns))
+    source = np.zeros(cases, np.int64)
+    if manifest.row.cohort:
+        keys = pd.Index([entry.key for entry in manifest.cohorts])
+        source = keys.get_indexer(pd.Index(rows["cohort"], dtype=object)).astype(np.int64)
+    known, source = with_other(manifest, source)
     state = numbers[:, :width]
     absent = np.isnan(state)
+    alone = np.array(["\0"], object) + rows["case"]  # no group can have the name of a case
     return Cohort(
-        manifest=manifest,
+        manifest=known,
         fingerprint="",
-        ids=np.array([row.case for row in rows], str),
+        ids=rows["case"].astype(str),
         source=source,
-        split=np.full(len(rows), ""),
-        cluster=pd.factorize(np.array([row.group or f"\0{row.case}" for row in rows], object))[0].astype(np.int64),
+        split=np.full(cases, ""),
+        cluster=pd.factorize(np.where(rows["group"] == "", alone, rows["group"]))[0].astype(np.int64),
         state=np.where(absent, 0.0, state),
         absent=absent,
         drawn=numbers[:, width:],
-        truth=np.full(len(rows), UNKNOWN),
+        truth=np.full(cases, UNKNOWN),
         decisions=np.full(there.shape, UNKNOWN),
         available=there == 1,
     ).filled_with(learned.train_fills())
@@ -186,19 +186,18 @@ def _with_answers(cohort: Cohort, said: Answers, manifest: Manifest) -> Cohort:
     )
 
 
-def _beliefs(rows: Sequence[Row[Any]], basis: Ints, bases: int, readers: int) -> Beliefs:
+def _beliefs(rows: Columns, basis: Ints, bases: int, readers: int) -> Beliefs:
     """What was believed of each case; rows of different methods keep different numbers."""
-    kept = np.array([row.kept for row in rows], np.int64)
-    positive = np.array([np.nan if row.positive is None else row.positive for row in rows], float)
+    kept, positive, packed = rows["kept"], rows["positive"], rows["beliefs"]
     parts = {one: np.flatnonzero(basis == one) for one in range(bases)}
     made = {
-        one: unpacked(kept[where], positive[where], [rows[i].beliefs for i in where.tolist()], readers)
+        one: unpacked(kept[where], positive[where], packed[where], readers)
         for one, where in parts.items()
         if len(where)
     }
     deepest = max((part.answers.shape[-1] for part in made.values()), default=0)
-    worth, costs = np.empty((len(rows), readers)), np.empty((len(rows), 1 + readers))
-    answers = np.full((len(rows), readers, deepest), np.nan)
+    worth, costs = np.empty((len(kept), readers)), np.empty((len(kept), 1 + readers))
+    answers = np.full((len(kept), readers, deepest), np.nan)
     for one, part in made.items():
         where = parts[one]
         worth[where], costs[where] = part.worth, part.costs

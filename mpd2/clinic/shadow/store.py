@@ -16,6 +16,8 @@ from mpd2.clinic.database.engine import Database
 from mpd2.clinic.shadow import schema
 from mpd2.clinic.shadow.migrations import upgrade
 from mpd2.clinic.shadow.rows import Acknowledgement, Arrival, Basis, Key, Outcome, Override, Reading, Setting
+from mpd2.clinic.shadow.standing.kept import TABLES as READ
+from mpd2.clinic.shadow.standing.kept import Kept, nothing_kept
 
 FILE = "shadow.db"
 SUBJECT = "shadow mode"  # what messages call it
@@ -45,25 +47,13 @@ class Written:
     fate: Fate
 
 
-@dataclass(frozen=True, eq=False)
-class Kept:
-    """All rows a snapshot is made of, as they are kept, in the order in which they were written."""
-
-    version: int
-    bases: dict[str, Basis]  # by digest
-    arrivals: list[Row[Any]]
-    readings: list[Row[Any]]
-    outcomes: list[Row[Any]]
-    overrides: list[Row[Any]]
-
-
 class ShadowStore(Database):
     """Tables at an address, or in a file of a folder if that is empty."""
 
     def __init__(self, address: str, folder: Path) -> None:
         super().__init__(address, folder / FILE, SUBJECT, TURN)
         self._reading = Lock()
-        self._kept = Kept(0, {}, [], [], [], [])
+        self._kept = nothing_kept()
 
     def open(self) -> None:
         """Make the tables or bring them up to date."""
@@ -189,19 +179,13 @@ class ShadowStore(Database):
             if version == before.version:
                 return before
 
-            def grown(table: Table, rows: list[Row[Any]]) -> list[Row[Any]]:
+            def newer(table: Table) -> list[Row[Any]]:
                 query = select(table).where(table.c.number > before.version).order_by(table.c.number)
-                return rows + list(connection.execute(query))
+                return list(connection.execute(query))
 
-            bases = connection.execute(select(schema.BASES).order_by(schema.BASES.c.digest))
-            self._kept = Kept(
-                version,
-                {row.digest: Basis(orjson.loads(row.content)) for row in bases},
-                grown(schema.ARRIVALS, before.arrivals),
-                grown(schema.READINGS, before.readings),
-                grown(schema.OUTCOMES, before.outcomes),
-                grown(schema.OVERRIDES, before.overrides),
-            )
+            content = connection.execute(select(schema.BASES).order_by(schema.BASES.c.digest))
+            bases = {row.digest: Basis(orjson.loads(row.content)) for row in content}
+            self._kept = before.with_rows(version, bases, {table.name: newer(table) for table in READ})
             return self._kept
 
 

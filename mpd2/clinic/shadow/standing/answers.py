@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-from sqlalchemy import Row
+import pandas as pd
 
-from mpd2.clinic.shadow.store import Kept
+from mpd2.clinic.shadow.standing.kept import ARRIVAL, Columns, Kept, newest_last
 from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import UNKNOWN
 from mpd2.core.manifest import Manifest
 
 NEVER = np.datetime64("NaT", "us")
+NOT_AMONG = -1  # place of an arrival that is left out
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +30,10 @@ class Answers:
     chosen: np.ndarray  # [N] str, another choice; ""
 
 
-def answers_of(kept: Kept, arrivals: Sequence[tuple[str, int]], manifest: Manifest) -> Answers:
-    """What was said of these arrivals, by case and time as they are kept."""
-    place = {key: i for i, key in enumerate(arrivals)}
+def answers_of(kept: Kept, arrivals: Ints, manifest: Manifest) -> Answers:
+    """What was said of some arrivals, [N], by their positions among all that are kept."""
+    place = np.full(len(kept.arrivals["number"]), NOT_AMONG)
+    place[arrivals] = np.arange(len(arrivals))
     shape = (len(arrivals), len(manifest.columns))
     found = Answers(
         words=np.full(shape, UNKNOWN),
@@ -45,40 +45,37 @@ def answers_of(kept: Kept, arrivals: Sequence[tuple[str, int]], manifest: Manife
         done=np.full(len(arrivals), UNKNOWN),
         chosen=np.full(len(arrivals), "", f"U{max(map(len, (*manifest.columns, 'ai')))}"),
     )
-    _take_readings(found, _newest_last(kept.readings, place), place, manifest)
-    _take_outcomes(found, _newest_last(kept.outcomes, place), place)
-    choices = _newest_last(kept.overrides, place)
-    for row in choices:
-        found.chosen[place[row.case, row.time]] = row.choice
+    _take_readings(found, kept.readings, place, manifest)
+    _take_outcomes(found, kept.outcomes, place)
+    rows, where = _of_these(kept.overrides, place)
+    found.chosen[where] = kept.overrides["choice"][rows].astype(str)
     return found
 
 
-def as_times(kept: Sequence[int]) -> np.ndarray:
+def as_times(kept: Ints) -> np.ndarray:
     """Times as they are kept, as an array, [N] datetime64[us]."""
-    return np.array(kept, np.int64).astype("datetime64[us]")
+    return kept.astype("datetime64[us]")
 
 
-def _newest_last(rows: Sequence[Row[Any]], place: Mapping[tuple[str, int], int]) -> list[Row[Any]]:
-    return sorted((row for row in rows if (row.case, row.time) in place), key=lambda row: (row.at, row.number))
+def _of_these(columns: Columns, place: Ints) -> tuple[Ints, Ints]:
+    """The rows of a table about these arrivals, the newest last, and where each arrival is among these."""
+    rows = newest_last(columns)
+    where = place[columns[ARRIVAL][rows]]
+    return rows[where != NOT_AMONG], where[where != NOT_AMONG]
 
 
-def _take_readings(
-    found: Answers, rows: Sequence[Row[Any]], place: Mapping[tuple[str, int], int], manifest: Manifest
-) -> None:
-    column = {name: j for j, name in enumerate(manifest.columns)}
-    rows = [row for row in rows if row.reader in column]
-    where = np.array([place[row.case, row.time] for row in rows], np.int64)
-    reader = np.array([column[row.reader] for row in rows], np.int64)
-    found.words[where, reader] = [row.says for row in rows]
-    found.confidence[where, reader] = [np.nan if row.confidence is None else row.confidence for row in rows]
-    found.declined[where, reader] = [bool(row.declined) for row in rows]
-    found.read_at[where, reader] = as_times([row.at for row in rows])
+def _take_readings(found: Answers, columns: Columns, place: Ints, manifest: Manifest) -> None:
+    rows, where = _of_these(columns, place)
+    reader = pd.Index(manifest.columns).get_indexer(pd.Index(columns["reader"][rows], dtype=object))
+    found.words[where, reader] = columns["says"][rows]
+    found.confidence[where, reader] = columns["confidence"][rows]
+    found.declined[where, reader] = columns["declined"][rows] == 1
+    found.read_at[where, reader] = as_times(columns["at"][rows])
 
 
-def _take_outcomes(found: Answers, rows: Sequence[Row[Any]], place: Mapping[tuple[str, int], int]) -> None:
-    where = np.array([place[row.case, row.time] for row in rows], np.int64)
-    truth, done = (np.array([getattr(row, name) for row in rows], np.int64) for name in ("truth", "done"))
-    at = as_times([row.at for row in rows])
+def _take_outcomes(found: Answers, columns: Columns, place: Ints) -> None:
+    rows, where = _of_these(columns, place)
+    truth, done, at = columns["truth"][rows], columns["done"][rows], as_times(columns["at"][rows])
     told, acted = truth != UNKNOWN, done != UNKNOWN
     found.truth[where[told]], found.truth_at[where[told]] = truth[told], at[told]
     found.done[where[acted]] = done[acted]

@@ -6,6 +6,7 @@ what was begun.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,11 +57,11 @@ class Beliefs:
         return [row.tobytes() for row in np.ascontiguousarray(rows, "<f8")]
 
 
-def unpacked(kept: Ints, positive: Floats, packed: list[bytes], readers: int) -> Beliefs:
+def unpacked(kept: Ints, positive: Floats, packed: Iterable[bytes], readers: int) -> Beliefs:
     """The beliefs of N cases of one basis from what was kept of them."""
-    rows = np.frombuffer(b"".join(packed), "<f8").reshape(len(packed), -1)
+    rows = np.frombuffer(b"".join(packed), "<f8").reshape(len(kept), -1)
     worth, costs, answers = np.split(rows, [readers, 2 * readers + 1], axis=1)
-    return Beliefs(kept, positive, worth, costs, answers.reshape(len(packed), readers, -1))
+    return Beliefs(kept, positive, worth, costs, answers.reshape(len(kept), readers, -1))
 
 
 def standing(beliefs: Beliefs, words: Ints, declined: Bools, terms: Terms) -> Enquired:

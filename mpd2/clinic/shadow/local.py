@@ -24,7 +24,8 @@ def local_rows(found: Snapshot, store: ShadowStore, learned: Cohort) -> pd.DataF
     kept = np.sort(rows[len(rows) - 1 - last])
     if not len(kept):
         raise UserError("shadow mode: no case with an outcome has come in that the table does not have already")
-    rows_kept = store.everything().arrivals
-    named = dict(zip(zip(rows_kept["case"], rows_kept["time"].tolist(), strict=True), rows_kept["group"], strict=True))
+    came = store.everything().arrivals
+    keys_of = zip(came["case"].tolist(), came["time"].tolist(), strict=True)
+    named = dict(zip(keys_of, came["group"].tolist(), strict=True))
     keys = zip(found.cohort.ids[kept].tolist(), found.times[kept].astype(np.int64).tolist(), strict=True)
     return as_frame(found.cohort.rows(kept), [named[key] or key[0] for key in keys])

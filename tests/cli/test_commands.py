@@ -124,6 +124,7 @@ OPTIONS = {
     "clinic propose": "run --reason",
     "clinic activate": "run",
     "clinic status": "",
+    "clinic token": "name --role",
     "imaging measure": "folder --out --processes=1 --models --backend=torch --allow-pickle=False --json=False",
     "imaging reference": "folder --held-out=0.3 --seed=0 --models --backend=torch --allow-pickle=False --json=False",
     "imaging models": "--models --json=False",

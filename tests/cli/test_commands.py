@@ -126,6 +126,7 @@ OPTIONS = {
     "clinic status": "",
     "clinic recalibrate": "--run --cases --name --json=False",
     "clinic change-plan": "run --out",
+    "clinic token": "name --role",
     "imaging measure": "folder --out --processes=1 --models --backend=torch --allow-pickle=False --json=False",
     "imaging reference": "folder --held-out=0.3 --seed=0 --models --backend=torch --allow-pickle=False --json=False",
     "imaging models": "--models --json=False",

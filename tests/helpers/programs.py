@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sqlalchemy import Row, select
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.testclient import TestClient
@@ -19,8 +20,10 @@ from mpd2.clinic.access.actions import Role
 from mpd2.clinic.access.actor import LOCAL
 from mpd2.clinic.access.tokens import new_token, settings_lines
 from mpd2.clinic.settings import SETTINGS
+from mpd2.clinic.shadow.schema import ARRIVALS
 from mpd2.lab.activation import activate, propose
 from mpd2.lab.jobs.folder import PLACE, Workshop
+from mpd2.lab.shadowing import Shadow
 from mpd2.studio.server.headers import SecurityHeaders
 from mpd2.studio.server.interface.routes import PREFIX, routes
 
@@ -67,6 +70,12 @@ def new_cases(number: int, first: int = 0, at: datetime = NOON) -> list[dict[str
         }
         for each in range(number)
     ]
+
+
+def kept_arrivals() -> list[Row[Any]]:
+    """Every arrival of the installation, as its table has it."""
+    with Shadow.here(Workshop.here()).store.reading() as connection:
+        return list(connection.execute(select(ARRIVALS).order_by(ARRIVALS.c.number)))
 
 
 def program(role: Role | None = None, peer: str = "127.0.0.1", token: str = "", **headers: str) -> TestClient:

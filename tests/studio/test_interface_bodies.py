@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from http import HTTPStatus
-from time import monotonic
+from time import process_time
 from typing import Any
 
 import orjson
@@ -87,10 +87,10 @@ def test_what_is_no_utf_8_is_refused(text: bytes) -> None:
 def test_nesting_is_taken_to_its_limit_and_refused_beyond_whatever_its_depth() -> None:
     assert rows_of(nested(DEEPEST - 3), "cases")
     for levels in (DEEPEST - 2, 50, 1_000, 100_000, MOST_BYTES // 2 - 20):
-        start = monotonic()
+        start = process_time()
         assert refusal_of(nested(levels)).status == HTTPStatus.BAD_REQUEST
         assert refusal_of(b"[" * 2 * levels).status == HTTPStatus.BAD_REQUEST
-        assert monotonic() - start < 5
+        assert process_time() - start < 5
 
 
 def test_a_list_of_too_many_rows_is_refused_and_one_of_as_many_as_may_be_is_not() -> None:
@@ -115,8 +115,8 @@ def test_another_form_is_refused_with_the_one_that_is_expected(body: str) -> Non
 
 def test_a_body_with_as_many_entries_as_fit_is_read_in_no_time() -> None:
     entries = ",".join(f'"{at}":{at}' for at in range(60_000))
-    start = monotonic()
+    start = process_time()
     parsed(f"{{{entries}}}".encode())
     assert "twice" in str(refusal_of(f'{{{entries},"7":1}}'.encode()))
     parsed(b'{"a":"' + b'\\"' * 400_000 + b'"}')
-    assert monotonic() - start < 5
+    assert process_time() - start < 5

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from programs import activated, installed, new_cases, program
+from programs import activated, installed, kept_arrivals, new_cases, program
 
 from mpd2.clinic.access.actions import Action, Role
 from mpd2.clinic.access.actor import LOCAL
@@ -51,7 +51,7 @@ def sent(rows: list[dict[str, Any]], role: Role = Role.CLINICIAN) -> Any:
 
 def decided() -> dict[Key, tuple[Any, ...]]:
     """What is kept of every arrival that does not depend on who wrote it when."""
-    kept = Shadow.here(Workshop.here()).store.everything().arrivals
+    kept = kept_arrivals()
     assert len({(row.case, row.time) for row in kept}) == len(kept)
     return {
         Key(row.case, row.time): (row.inputs, row.available, row.action, row.kept, row.stop, row.reason) for row in kept

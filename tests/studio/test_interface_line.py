@@ -13,11 +13,10 @@ from time import sleep
 from typing import Any
 
 import pytest
-from programs import activated, installed, new_cases, program, said
+from programs import activated, installed, kept_arrivals, new_cases, program, said
 from starlette.requests import Request
 
 from mpd2.clinic.access.actions import Role
-from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.shadowing import Shadow
 from mpd2.studio.server.headers import security_headers
 from mpd2.studio.server.interface import bodies, desk
@@ -156,7 +155,7 @@ def test_nothing_is_kept_where_it_cannot_be_recorded(clinic: Path) -> None:
     assert answer.status_code == 503
     assert "record" in said(answer)
     assert str(clinic) not in answer.text
-    assert len(Shadow.here(Workshop.here()).store.everything().arrivals) == 1
+    assert len(kept_arrivals()) == 1
 
 
 def test_the_server_starts_without_the_database_that_only_requests_need() -> None:

@@ -17,14 +17,12 @@ from urllib.error import HTTPError, URLError
 from urllib.request import Request, urlopen
 
 import pytest
-from programs import TOKENS, activated, installed, new_cases
+from programs import TOKENS, activated, installed, kept_arrivals, new_cases
 from proxies import PATIENCE, Proxy, proxying
 
 from mpd2.cli.bench.ui import Server, serving
 from mpd2.clinic.access.actions import Role
 from mpd2.clinic.access.tokens import new_token
-from mpd2.lab.jobs.folder import Workshop
-from mpd2.lab.shadowing import Shadow
 from mpd2.studio.server.headers import security_headers
 from mpd2.studio.server.interface.attempts import MOST
 from mpd2.studio.server.interface.routes import PREFIX
@@ -90,7 +88,7 @@ def installation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Installat
 
 
 def kept() -> list[str]:
-    return sorted(row.case for row in Shadow.here(Workshop.here()).store.everything().arrivals)
+    return sorted(row.case for row in kept_arrivals())
 
 
 def test_an_answer_through_the_proxy_has_the_headers_and_no_cookie(installation: Installation) -> None:

@@ -123,7 +123,7 @@ def test_figures_are_those_of_the_batch(held_out: Cohort, run: str, tmp_path: Pa
 
 
 @pytest.mark.parametrize("run", RUNS)
-def test_what_would_have_been_done_is_what_the_study_says_of_the_run(held_out: Cohort, run: str, tmp_path: Path) -> None:
+def test_what_would_have_been_done_is_what_the_study_says(held_out: Cohort, run: str, tmp_path: Path) -> None:
     with opened(tmp_path) as store:
         shown, made = all_at_once(held_out, run, store), deciders_of(run, store).run
     study = decided_together(policy_of(made, held_out), held_out, made.rule, continuations_of(made, held_out))

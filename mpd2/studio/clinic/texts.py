@@ -182,7 +182,7 @@ WATCHER_COLUMNS = {
     "label": st.column_config.TextColumn("What is watched", width="medium"),
     "n": st.column_config.NumberColumn("Cases", format="localized", help="Of which it has a value"),
     "level": st.column_config.ProgressColumn(
-        "Evidence of a change", min_value=0, max_value=1, format="percent", help="It rings at 100 %"
+        "Evidence of a change", min_value=0, max_value=100, format="%.0f %%", help="It rings at 100 %"
     ),
     "alarms": st.column_config.NumberColumn("Alarms", format="%d"),
     "last": "The last on",

@@ -27,7 +27,7 @@ def weekly(rows: pd.DataFrame, label: str, axis: str, against: bool = True) -> A
     base = alt.Chart(known).encode(x=across)
     tooltip = [
         alt.Tooltip("week:O", title="week until"),
-        *with_interval("value", label, ".1f"),
+        *with_interval("value", axis, ".1f"),
         alt.Tooltip("n:Q", title="people"),
     ]
     up, scale = alt.Y("value:Q", title=axis), alt.Scale(zero=against)
@@ -43,7 +43,7 @@ def weekly(rows: pd.DataFrame, label: str, axis: str, against: bool = True) -> A
     if against:
         none = alt.Chart(pd.DataFrame({"at": [0.0]})).mark_rule(color=OTHER.colour)
         layers.insert(1, none.encode(y=alt.Y("at:Q", title=axis)))
-    return alt.layer(*layers).properties(title=f"{capital(label)}, week by week", height=HEIGHT)
+    return alt.layer(*layers).properties(title=f"{label}, week by week", height=HEIGHT)
 
 
 @drawn_once
@@ -51,7 +51,7 @@ def by_part(rows: pd.DataFrame, label: str, axis: str, against: bool = True) -> 
     """A number in every part of the cases with its interval. `rows`: part, value, low, high, n; `against` as above."""
     names = [f"{part} (n = {n})" for part, n in zip(rows["part"], rows["n"], strict=True)]
     shown = rows.assign(title=names, colour=ROUTER.colour, shape=ROUTER.shape)
-    return forest(shown, axis, f"{capital(label)} in each part", zero=against)
+    return forest(shown, axis, f"{label}, in each part", zero=against)
 
 
 @drawn_once

@@ -28,7 +28,12 @@ class Compared:
     @property
     def axis(self) -> str:
         """What stands on an axis."""
-        return f"{self.label} {self.unit}{', would less was' if self.against else ''}"
+        return f"{self.label} {self.unit}"
+
+    @property
+    def title(self) -> str:
+        """What a chart of it is called."""
+        return f"{capital(self.label)}{', would less was' if self.against else ''}"
 
 
 COMPARED: Mapping[str, Compared] = {

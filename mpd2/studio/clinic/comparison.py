@@ -49,19 +49,19 @@ def _charts(clinic: Clinic, metric: str, by: str) -> None:
         weeks = store.weeks(clinic)
         weeks = weeks[weeks["metric"] == metric]
         widgets.chart(
-            charts.weekly(weeks, told.label, told.axis, told.against),
+            charts.weekly(weeks, told.title, told.axis, told.against),
             table=weeks,
             key="clinic_weeks",
-            alt_text=f"{capital(told.axis)}, as known at the end of each week, with a band",
+            alt_text=f"{told.title}, {told.unit}, as known at the end of each week, with a band",
             note=texts.WEEKLY,
         )
     with right:
         parts = store.compared(clinic, by)
         parts = parts[(parts["metric"] == metric) & (parts["n"] > 0)]
         widgets.chart(
-            charts.by_part(parts, told.label, told.axis, told.against),
+            charts.by_part(parts, told.title, told.axis, told.against),
             table=parts,
             key="clinic_parts",
-            alt_text=f"{capital(told.axis)}, in each part, with intervals",
+            alt_text=f"{told.title}, {told.unit}, in each part, with intervals",
             note=texts.PARTS,
         )

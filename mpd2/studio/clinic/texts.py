@@ -51,7 +51,8 @@ NO_OUTCOME = "No outcome is known yet. Add outcomes on the tab Outcomes; until t
 COMPARED = (
     "For a thousand people. “Would”: had the run's decisions been followed; “was”: what was done. Difference: would "
     "less was, with an interval that holds however often one looks (always-valid, 95 %). Only cases with a known "
-    "outcome and every answer that was asked for are counted."
+    "outcome and every answer that was asked for are counted. Cost holds the run's readings; what the clinic's own work "
+    "cost is not known."
 )
 WEEKLY = (
     "Each week all cases so far. The band holds for all weeks together: the chance that it is ever wrong is at most "
@@ -182,7 +183,7 @@ WATCHER_COLUMNS = {
     "label": st.column_config.TextColumn("What is watched", width="medium"),
     "n": st.column_config.NumberColumn("Cases", format="localized", help="Of which it has a value"),
     "level": st.column_config.ProgressColumn(
-        "Evidence of a change", min_value=0, max_value=1, format="percent", help="It rings at 100 %"
+        "Evidence of a change", min_value=0, max_value=100, format="%.0f %%", help="It rings at 100 %"
     ),
     "alarms": st.column_config.NumberColumn("Alarms", format="%d"),
     "last": "The last on",

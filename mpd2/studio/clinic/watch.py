@@ -52,7 +52,9 @@ def draw(clinic: Clinic) -> None:
 
 def _shown(rows: pd.DataFrame) -> pd.DataFrame:
     by_chance = [count(round(arl)) if np.isfinite(arl) else "" for arl in rows["arl"]]
-    shown = rows.assign(by_chance=by_chance, label=rows["label"].map(capital), level=rows["level"].clip(upper=1.0))
+    shown = rows.assign(
+        by_chance=by_chance, label=rows["label"].map(capital), level=100 * rows["level"].clip(upper=1.0)
+    )
     return shown[[name for name in texts.WATCHER_COLUMNS if name != "why_not" or rows["why_not"].any()]]
 
 

@@ -90,7 +90,8 @@ def test_a_place_is_free_again_however_work_ends(end: str) -> None:
 
     for _ in range(3):
         asyncio.run(try_once())
-        sleep(0.05)
+        while line._inside:  # until the thread has noticed
+            sleep(0.01)
     assert asyncio.run(line.do(lambda: 7)) == 7
 
 

@@ -9,7 +9,7 @@ import signal
 import ssl
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from time import sleep
 from typing import Any
@@ -108,13 +108,14 @@ def test_pages_are_where_they_were(installation: Installation) -> None:
     assert installation.proxy.get("/_stcore/health").read() == b"ok"
 
 
-def test_too_large_a_body_is_refused_by_the_program_in_words_and_a_far_larger_one_by_the_proxy(
+def test_too_large_a_body_is_refused_in_words_and_a_far_larger_one_does_not_get_through(
     installation: Installation,
 ) -> None:
     answer = installation.asked("/cases", b" " * 1_500_000)
     assert answer.status == 413
     assert "1,000,000 bytes" in answer.content()["detail"]
-    assert installation.asked("/cases", b" " * 3_000_000).status in (413, 502)
+    with suppress(OSError):  # the proxy may end the connection while the body still comes
+        assert installation.asked("/cases", b" " * 3_000_000).status in (413, 502)
 
 
 def test_wrong_tokens_are_counted_by_the_address_the_proxy_tells(installation: Installation) -> None:

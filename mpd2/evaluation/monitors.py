@@ -209,6 +209,23 @@ def ewma(values: Floats, weight: float = WEIGHT) -> Floats:
     return smooth / np.sqrt(weight / (2 - weight) * (1 - (1 - weight) ** (2 * number)))
 
 
+def ewma_limit(
+    reference: Floats, arl: float, seed: int = 0, *, cluster: Ints | None = None, weight: float = WEIGHT
+) -> float:
+    """How far from 0 an `ewma` strays once in `arl` values where nothing changes; the reference is [L].
+
+    Beyond what a simulation shows, the chance falls as that of a normal number.
+    """
+    values = (reference - reference.mean()) / reference.std()
+    drawn = _redrawn(values, np.arange(len(values)) if cluster is None else cluster, seed)
+    block = round(4 / weight)
+    highest = np.sort(np.abs(ewma(drawn, weight)[: len(drawn) // block * block]).reshape(-1, block).max(1))[::-1]
+    ranks = np.array([len(highest) // 10, len(highest) // 200])
+    squares, rates = highest[ranks - 1] ** 2, -np.log1p(-ranks / len(highest)) / block
+    slope = np.log(rates[0] / rates[1]) / (squares[1] - squares[0])
+    return float(np.sqrt(squares[1] + np.log(arl * rates[1]) / slope))
+
+
 def value_steps(values: Floats, slack: float = SLACK) -> Floats:
     """What standardised values add, [...] to [..., 2]: by how much they are off by more than the slack."""
     return np.stack([values - slack, -values - slack], axis=-1)
@@ -312,12 +329,12 @@ def _threshold(drawn: Floats, reference: Floats, cluster: Ints | None, arl: floa
     climbs = climbs[climbs > 0]
     if not len(climbs):
         return np.inf
-    rank = min(BEYOND, len(climbs))
-    level = float(climbs[rank - 1])
-    between = _between(path, starts, level)
-    if between < arl:
-        return level + float(np.log(arl / between)) / _decay(sums)
-    low, high = rank - 1, len(climbs) - 1  # places of a level that rings seldom enough and of one that may not
+    if len(path) < BEYOND * arl:
+        rank = min(BEYOND, len(climbs))
+        level, decay = float(climbs[rank - 1]), _decay(sums)
+        rarer = arl * int((climbs >= level).sum()) / len(path)  # times as few climbs as reach this level
+        return float(np.log1p(np.expm1(decay * level) * max(rarer, 1.0)) / decay)
+    low, high = 0, len(climbs) - 1  # places of a level that rings seldom enough and of one that may not
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if _between(path, starts, float(climbs[middle])) >= arl else (low, middle - 1)

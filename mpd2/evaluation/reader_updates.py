@@ -44,7 +44,7 @@ def updated_rates(
 
     >>> found = updated_rates([90, 80, 0], [100, 100, 0], [9, 2, 0], [10, 10, 0])
     >>> found.rate.round(2).tolist(), bool(found.rate[2] == found.population[0])
-    ([0.88, 0.76, 0.79], True)
+    ([0.88, 0.76, 0.78], True)
     """
     parts = np.broadcast_arrays(*(np.asarray(p, float) for p in (learned_hits, learned_n, new_hits, new_n)))
     for hits, n in (parts[:2], parts[2:]):

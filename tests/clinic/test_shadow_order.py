@@ -25,8 +25,9 @@ from mpd2.clinic.shadow.store import ShadowStore
 from mpd2.clinic.shadow.worklists import overview_of, worklist_of
 from mpd2.core.arrays import Ints
 from mpd2.core.cohort import Cohort
-from mpd2.core.policy import route
+from mpd2.core.policy import decided_together, route
 from mpd2.evaluation.metrics import tally
+from mpd2.methods.registry import continuations_of, policy_of
 from mpd2.study.operating import as_fitted, together_at
 
 EXACT = ("times", "done", "declined", "waiting", "chosen", "stops", "reasons", "truth_at", "read_at", "basis")
@@ -121,13 +122,11 @@ def test_figures_are_those_of_the_batch(held_out: Cohort, run: str, tmp_path: Pa
     np.testing.assert_array_equal(tally(shown.cohort, shown.decisions, costs).cases, theirs)
 
 
-def test_where_a_reader_has_the_last_word_figures_are_those_of_the_study(held_out: Cohort, tmp_path: Path) -> None:
-    from mpd2.core.policy import decided_together
-    from mpd2.methods.registry import continuations_of, policy_of
-
+@pytest.mark.parametrize("run", RUNS)
+def test_what_would_have_been_done_is_what_the_study_says(held_out: Cohort, run: str, tmp_path: Path) -> None:
     with opened(tmp_path) as store:
-        shown, run = all_at_once(held_out, "studio", store), deciders_of("studio", store).run
-    study = decided_together(policy_of(run, held_out), held_out, run.rule, continuations_of(run, held_out))
+        shown, made = all_at_once(held_out, run, store), deciders_of(run, store).run
+    study = decided_together(policy_of(made, held_out), held_out, made.rule, continuations_of(made, held_out))
     np.testing.assert_array_equal(shown.decisions.label, study.label)
     np.testing.assert_array_equal(shown.decisions.consulted, study.consulted)
 

@@ -15,6 +15,7 @@ from mpd2.evaluation.monitors import (
     calibrated_rate,
     cusum,
     ewma,
+    ewma_limit,
     prevalence_steps,
     rate_steps,
     reflected,
@@ -52,6 +53,15 @@ def test_the_moving_average_is_that_of_the_recursion_in_its_own_spread() -> None
         expected.append(level / np.sqrt(weight / (2 - weight) * (1 - (1 - weight) ** (2 * number))))
     np.testing.assert_allclose(ewma(values, weight), expected, atol=1e-10)
     np.testing.assert_allclose(ewma(np.column_stack([values, -values]), weight)[:, 1], -np.array(expected), atol=1e-10)
+
+
+def test_a_moving_average_strays_beyond_its_limit_as_seldom_as_was_asked_for() -> None:
+    reference = draws().gamma(2.0, size=1_500)
+    limit = ewma_limit(reference, 10_000)
+    runs = (draws(1).choice(reference, (1_000, 3_000)) - reference.mean()) / reference.std()
+    beyond = (np.abs(ewma(runs.T)) >= limit).any(0).mean()
+    assert beyond == pytest.approx(1 - np.exp(-3_000 / 10_000), rel=0.2)
+    assert ewma_limit(reference, 100_000) > limit
 
 
 def test_a_path_goes_on_from_where_it_stood() -> None:

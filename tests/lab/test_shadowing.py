@@ -186,6 +186,20 @@ def test_a_day_goes_by_commands(
     told("intake", str(tmp_path / "cases.csv"), code=1)
 
 
+def test_the_folder_that_is_watched_may_stand_in_the_settings(
+    place: Workshop, cases: Cohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["clinic", "intake", "--watch", "--once"]) != 0
+    assert "found no folder, here or in the settings" in capsys.readouterr().err
+    (tmp_path / "incoming").mkdir()
+    (tmp_path / "settings.toml").write_text('[clinic]\nwatched = "incoming"\n')
+    monkeypatch.setenv(SETTINGS, str(tmp_path / "settings.toml"))
+    arrivals(cases).to_csv(tmp_path / "incoming" / "a.csv", index=False)
+    os.utime(tmp_path / "incoming" / "a.csv", (0, 0))
+    assert main(["clinic", "intake", "--watch", "--once"]) == 0
+    assert f"a.csv: {len(cases)} taken in" in capsys.readouterr().out
+
+
 def test_a_setting_nobody_can_mean_is_refused(place: Workshop, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["clinic", "setting", "--from", "soon"]) != 0
     assert "expected one such as 2026-11-16" in capsys.readouterr().err

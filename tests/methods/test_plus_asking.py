@@ -16,7 +16,7 @@ from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.policy import NOBODY, apply_actions
 from mpd2.evaluation.metrics import tally
-from mpd2.methods.plus.asking import CHAIN, CHEAPER, Outlook, chain, continuations, decide, first_gain, ways
+from mpd2.methods.plus.asking import CHAIN, CHEAPER, Outlook, chain, continuations, decide, enquire, first_gain, ways
 
 INSIDE = st.floats(0.02, 0.98)
 
@@ -169,6 +169,48 @@ def test_where_beliefs_are_true_the_cost_is_the_one_expected() -> None:
     paid = cases[:, -1] + cases[:, -2]  # clinical cost and fees
     assert paid.mean() == pytest.approx(expected.mean(), abs=4 * paid.std() / np.sqrt(len(paid)))
     assert paid.mean() < stop.mean()
+
+
+@given(outlooks(), st.integers(1, 3), st.integers(0, 2), st.integers(0, 9))
+def test_an_enquiry_that_is_heard_out_ends_as_the_continuations_do(
+    outlook: Outlook, limit: int, first: int, seed: int
+) -> None:
+    together, words = outlook.together(), words_of(outlook, seed)
+    ends = continuations(together, words, costs_of(), limit)
+    begun = np.where(outlook.available[:, first], first, NOBODY)
+    found = enquire(together, begun, words, np.zeros(words.shape, bool), costs_of(), limit)
+    batch = apply_actions(begun + 1, None, ends)
+    assert np.array_equal(found.label, batch.label)
+    assert np.array_equal(found.consulted, batch.consulted)
+    assert (found.waiting == NOBODY).all()
+
+
+@given(outlooks(), st.integers(1, 3), st.integers(0, 9))
+def test_answers_that_come_one_at_a_time_end_where_all_at_once_do(outlook: Outlook, limit: int, seed: int) -> None:
+    together, words = outlook.together(), words_of(outlook, seed)
+    first = decide(together, words, costs_of(), limit).consulted[:, 0]
+    nobody, said = np.zeros(words.shape, bool), np.full(words.shape, UNKNOWN)
+    for _ in range(limit + 1):
+        found = enquire(together, first, said, nobody, costs_of(), limit)
+        waits = np.flatnonzero(found.waiting != NOBODY)
+        assert (found.label[waits] == UNKNOWN).all()
+        said[waits, found.waiting[waits]] = words[waits, found.waiting[waits]]
+    whole = enquire(together, first, words, nobody, costs_of(), limit)
+    assert np.array_equal(found.label, whole.label)
+    assert np.array_equal(found.consulted, whole.consulted)
+
+
+@given(outlooks(), st.integers(1, 3), st.integers(0, 9))
+def test_whoever_declines_is_never_counted_as_asked(outlook: Outlook, limit: int, seed: int) -> None:
+    together, words = outlook.together(), words_of(outlook, seed)
+    declined = np.random.default_rng(seed).random(words.shape) < 0.5
+    heard = np.where(declined, UNKNOWN, words)
+    first = np.where(outlook.available.any(-1), outlook.available.argmax(-1), NOBODY)
+    found = enquire(together, first, heard, declined, costs_of(), limit)
+    row, step = np.nonzero(found.consulted != NOBODY)
+    assert not declined[row, found.consulted[row, step]].any()
+    assert (found.waiting == NOBODY).all()
+    assert (found.label != UNKNOWN).all()
 
 
 def test_an_enquiry_waits_for_a_word_that_is_not_there() -> None:

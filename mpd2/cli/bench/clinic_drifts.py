@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from mpd2.cli.bench.clinic_signals import Seen, signals
 from mpd2.cli.output import now_and_then
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
@@ -15,14 +16,13 @@ from mpd2.core.policy import decided_together
 from mpd2.core.rng import Stream, stream
 from mpd2.core.runs import Run
 from mpd2.evaluation.monitors import A_DAY, DAYS, Monitor, alarms, reflected
-from mpd2.evaluation.watched import Seen, signals
 from mpd2.methods.registry import continuations_of, expectations_of, policy_of
 
 AT_ONCE = 256  # values of every replay simulated at a time
 BEFORE = 1_000  # cases without change that go before a planted one
 FOUND_WITHIN = 500  # cases
-HORIZON = 200_000  # cases after which a change counts as never found
-LONGEST = 40  # run lengths after which a replay without change is given up
+HORIZON = 50_000  # cases after which a change counts as never found
+FOLLOWED, RUNS = 60_000, 3.0  # values, or run lengths if these are fewer, for which a replay without change goes on
 YEARS = 40
 POINTS = 0.1  # by which shares are moved
 COMMON, MORE = 0.15, 0.25  # prevalence before and after
@@ -89,17 +89,21 @@ def arrivals(watching: dict[str, Monitor], seen: Seen, chance: Floats | None = N
 
 
 def average_run_lengths(watching: dict[str, Monitor], learned: Seen, replays: int) -> list[dict[str, Any]]:
-    """Of each monitor on cases drawn from those it compares with: mean run length, its error, and what was promised."""
+    """Of each monitor on cases drawn from those it compares with: values gone through for each alarm, and promised.
+
+    A replay goes on until its first alarm, or for FOLLOWED values or RUNS of the promised length, whichever are fewer.
+    """
     rows, tell = [], now_and_then()
     for name, each in arrivals(watching, learned).items():
         monitor = watching[name]
-        nothing = replace(each, share=0.0)
-        lengths = first_alarms(monitor.thresholds, nothing, each, replays, round(LONGEST * monitor.arl), seed=1)
-        lengths = np.minimum(lengths, LONGEST * monitor.arl)
+        longest = round(min(FOLLOWED, RUNS * monitor.arl))
+        lengths = first_alarms(monitor.thresholds, replace(each, share=0.0), each, replays, longest, seed=1)
+        rung = int(np.isfinite(lengths).sum())
+        between = float(np.minimum(lengths, longest).sum()) / max(rung, 1)
         tell(f"run length of {name}")
         rows.append(
-            {"monitor": name, "promised": monitor.arl, "found": float(lengths.mean())}
-            | {"error": float(lengths.std(ddof=1) / np.sqrt(replays)), "thresholds": monitor.thresholds.tolist()}
+            {"monitor": name, "promised": monitor.arl, "found": between, "error": between / np.sqrt(max(rung, 1))}
+            | {"alarms": rung, "followed": longest, "thresholds": monitor.thresholds.tolist()}
         )
     return rows
 
@@ -179,8 +183,10 @@ def less_specific(cohort: Cohort, reader: int, points: float) -> Cohort:
     return replace(cohort, decisions=words)
 
 
-def planted(watching: dict[str, Monitor], seen: Seen, run: Run, replays: int) -> list[dict[str, Any]]:
-    """Every planted change, and the monitors that ring soonest after it or are made for it."""
+def planted(
+    watching: dict[str, Monitor], seen: Seen, run: Run, replays: int, beside: bool = True
+) -> list[dict[str, Any]]:
+    """Every planted change with the monitors made for it and, `beside`, two more that ring soonest after it."""
     cohort, before = seen.cohort, arrivals(watching, seen)
     distance = (*cohort.layout.distances, *cohort.manifest.columns)[0]
     title = cohort.layout.titles.get(distance, distance)
@@ -223,6 +229,8 @@ def planted(watching: dict[str, Monitor], seen: Seen, run: Run, replays: int) ->
         for name in made_for:
             tell(f"{change}: {name}")
             rows.append({"change": change} | delays(watching, name, start[name], after[name], replays))
+        if not beside:
+            continue
         others = [name for name in watching if name not in made_for and _moved(start[name], after[name])]
         told = [delays(watching, name, start[name], after[name], max(replays // 10, 10)) for name in others]
         told = sorted((each for each in told if each["median_cases"]), key=lambda each: each["median_cases"])

@@ -8,6 +8,8 @@ from typing import Any
 
 from mpd2.cli.arguments import add_json, describe
 
+WATCHED = Path("[clinic] watched")  # in place of a folder: the one the settings name
+
 
 def add_days(verbs: Any) -> None:
     """The commands of shadow mode."""
@@ -27,7 +29,10 @@ def _add_intake(command: ArgumentParser) -> None:
     )
     source = command.add_mutually_exclusive_group(required=True)
     source.add_argument("file", nargs="?", type=Path, help="a CSV or Parquet table")
-    source.add_argument("--watch", type=Path, metavar="FOLDER", help="take in every table that appears in a folder")
+    source.add_argument(
+        "--watch", type=Path, nargs="?", const=WATCHED, metavar="FOLDER",
+        help="take in every table that appears in a folder; without one, that of the settings",
+    )  # fmt: skip
     command.add_argument("--once", action="store_true", help="with --watch: what is there now, then end")
     add_json(command)
 

@@ -11,8 +11,10 @@ from time import sleep
 import numpy as np
 import pandas as pd
 
+from mpd2.cli.clinic.arguments import WATCHED
 from mpd2.cli.output import aligned, print_json, say
 from mpd2.clinic.access.actor import LOCAL
+from mpd2.clinic.installation import clinic_options
 from mpd2.clinic.shadow.answering import add_outcomes, add_readings, set_day
 from mpd2.clinic.shadow.comparison import against, compare, weekly
 from mpd2.clinic.shadow.intake import take_in
@@ -38,9 +40,12 @@ def _intake(args: Namespace, shadow: Shadow) -> int:
     if args.watch is None:
         name, frame = args.file.name, read_table(args.file, shadow.manifest)
         return _told(name, take_in(frame, shadow.store, shadow.deciders, by=LOCAL), args.json)
+    folder = clinic_options().watched if args.watch == WATCHED else args.watch
+    if folder is None:
+        raise UserError("--watch: found no folder, here or in the settings under [clinic] watched")
     while True:
         shadow = Shadow.here(shadow.place)
-        codes = [_told(each.name, each.taken, args.json) for each in take_in_folder(args.watch, shadow, by=LOCAL)]
+        codes = [_told(each.name, each.taken, args.json) for each in take_in_folder(folder, shadow, by=LOCAL)]
         if args.once:
             return max(codes, default=0)
         sleep(EVERY)

@@ -1,4 +1,4 @@
-"""What of a clinic is watched: inputs, the AI, each reader, how many are positive and how many are sent to a reader.
+"""What is watched in the simulations: inputs, the AI, each reader, how many are positive, how many are sent.
 
 From cases to signals, one a monitor, and from the cases learned from to monitors that share the alarms for nothing.
 """

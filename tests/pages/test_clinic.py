@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
 from collections.abc import Iterator
 
+import pandas as pd
 import pytest
 from clinic_days import RUN, arriving, known, turned_out, use
 from streamlit.testing.v1 import AppTest
 
+from mpd2.clinic.access.actor import LOCAL
+from mpd2.clinic.shadow.intake import take_in
 from mpd2.lab.activation import standing
 from mpd2.lab.jobs.folder import PLACE, Workshop
 from mpd2.lab.shadowing import Shadow
@@ -201,3 +205,24 @@ def test_a_viewer_sees_the_figures_and_no_case_and_may_change_nothing(watching, 
     page = look_at(page, "worklists")
     assert not page.dataframe
     assert look_at(page, "setting").button(key="FormSubmitter:clinic_setting-Let it hold").disabled
+
+
+def test_a_reader_finds_their_own_worklist_and_nobody_elses(watching, open_as, tmp_path):
+    take_in(
+        pd.read_csv(io.BytesIO(arriving(CASES)), dtype=str, keep_default_na=False),
+        Shadow.here(watching).store, Shadow.here(watching).deciders, by=LOCAL,
+    )  # fmt: skip
+    page = open_as("clinic", "mpd2-reader")
+    look_at(page, "worklists")
+    assert "the settings do not say which reader of the run you are" in said(page)
+    waits = Shadow.here(watching).snapshot().waiting
+    column = next(name for name in waits.tolist() if name)
+    with (tmp_path / "settings.toml").open("a") as settings:
+        settings.write(f'[clinic.readers]\n"Ada" = "{column}"\n')
+    page.run()
+    assert not page.exception
+    assert [option.rpartition(" (")[0] for option in page.selectbox(key="clinic_reader").options] == [
+        Shadow.here(watching).manifest.readers[Shadow.here(watching).manifest.columns.index(column)].name
+    ]
+    assert len(page.dataframe[0].value) == (waits == column).sum()
+    assert page.button(key="override_save").disabled

@@ -42,6 +42,8 @@ def draw(clinic: Clinic) -> None:
 
 def _by_hand(clinic: Clinic) -> None:
     """One outcome."""
+    if not identity.is_allowed(Action.ADD_OUTCOMES):
+        return
     case = st.text_input("Case", key=CASE, max_chars=100, help=texts.OUTCOME_CASE).strip()
     if not case:
         return

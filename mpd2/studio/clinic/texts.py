@@ -51,8 +51,8 @@ NO_OUTCOME = "No outcome is known yet. Add outcomes on the tab Outcomes; until t
 COMPARED = (
     "For a thousand people. “Would”: had the run's decisions been followed; “was”: what was done. Difference: would "
     "less was, with an interval that holds however often one looks (always-valid, 95 %). Only cases with a known "
-    "outcome and every answer that was asked for are counted. Cost holds the run's readings; what the clinic's own work "
-    "cost is not known."
+    "outcome and every answer that was asked for are counted. Cost holds the run's readings; what the clinic's own "
+    "work cost is not known."
 )
 WEEKLY = (
     "Each week all cases so far. The band holds for all weeks together: the chance that it is ever wrong is at most "

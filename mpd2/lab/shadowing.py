@@ -14,9 +14,9 @@ import numpy as np
 from mpd2.clinic.installation import clinic_options
 from mpd2.clinic.shadow.deciders import Deciders
 from mpd2.clinic.shadow.deciding import Decider
+from mpd2.clinic.shadow.evidence.watching import Watch, watch
 from mpd2.clinic.shadow.snapshot import Snapshot, snapshot
 from mpd2.clinic.shadow.store import ShadowStore
-from mpd2.clinic.shadow.watching import Watch, watch
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.core.manifest import Manifest

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from places import DATA
 
-from mpd2.cli.bench.clinic_signals import Seen, alarms_of, monitors, signals
+from mpd2.cli.bench.clinic.signals import Seen, alarms_of, monitors, signals
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.policy import decided_together
 from mpd2.core.rng import Stream, stream
 from mpd2.core.runs import load_run
-from mpd2.evaluation.monitors import Monitor
+from mpd2.evaluation.over_time.monitors import Monitor
 from mpd2.methods.registry import METHODS, continuations_of, expectations_of, policy_of
 
 RUN = load_run(DATA / "runs" / "mpd2-plus")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mpd2.cli import main
-from mpd2.cli.bench.clinic_drifts import Arrivals, first_alarms, less_specific, moved_input, moved_threshold
+from mpd2.cli.bench.clinic.drifts import Arrivals, first_alarms, less_specific, moved_input, moved_threshold
 from mpd2.core.cohort import Cohort
 
 
@@ -76,7 +76,7 @@ def test_changes_are_as_large_as_they_are_said_to_be(benchmark: Cohort) -> None:
 
 
 def test_without_json_it_says_so_in_words(found: dict[str, Any]) -> None:
-    from mpd2.cli.bench.clinic_statistics import describe_clinic_statistics
+    from mpd2.cli.bench.clinic.statistics import describe_clinic_statistics
 
     text = describe_clinic_statistics(found)
     assert "alarms a year, all monitors" in text

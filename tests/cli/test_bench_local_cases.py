@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mpd2.cli import main
-from mpd2.cli.bench.local_cases import bench_local_cases, describe_local_cases
+from mpd2.cli.bench.clinic.local_cases import bench_local_cases, describe_local_cases
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mpd2.cli.bench.own_place import own_place
+from mpd2.cli.bench.crowd.own_place import own_place
 from mpd2.lab.jobs.folder import PLACE, Workshop
 
 

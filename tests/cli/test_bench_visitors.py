@@ -11,9 +11,9 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 
 from mpd2.cli import parser
 from mpd2.cli.arguments import TABLE
-from mpd2.cli.bench.crowd import CHANGE, GO, REFRESH, Crowd, Log, Look, Step
-from mpd2.cli.bench.visit import Answer, Visit, choices_in
-from mpd2.cli.bench.visitors import bench_visitors, describe_visitors, summary
+from mpd2.cli.bench.crowd.crowd import CHANGE, GO, REFRESH, Crowd, Log, Look, Step
+from mpd2.cli.bench.crowd.visit import Answer, Visit, choices_in
+from mpd2.cli.bench.crowd.visitors import bench_visitors, describe_visitors, summary
 from mpd2.studio.shell.registry import PAGES
 
 

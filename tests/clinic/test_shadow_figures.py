@@ -13,13 +13,13 @@ from shadows import RUNS, START, arrivals, deciders_of, learned, opened, outcome
 
 from mpd2.clinic.access.actor import LOCAL
 from mpd2.clinic.shadow.answering import acknowledge, add_outcomes, add_readings
-from mpd2.clinic.shadow.comparison import METRICS, against, compare, weekly
 from mpd2.clinic.shadow.deciding import Decider
+from mpd2.clinic.shadow.evidence.comparison import METRICS, against, compare, weekly
+from mpd2.clinic.shadow.evidence.monitoring import KINDS, LOAD, watchers_of
+from mpd2.clinic.shadow.evidence.watching import watch
 from mpd2.clinic.shadow.intake import take_in
-from mpd2.clinic.shadow.monitoring import KINDS, LOAD, watchers_of
 from mpd2.clinic.shadow.snapshot import Snapshot, snapshot
 from mpd2.clinic.shadow.store import ShadowStore
-from mpd2.clinic.shadow.watching import watch
 from mpd2.core.cohort import Cohort
 from mpd2.core.errors import UserError
 from mpd2.evaluation.metrics import tally

@@ -18,7 +18,7 @@ from shadows import RUNS, arrivals, deciders_of, learned, opened, outcomes, read
 
 from mpd2.clinic.access.actor import LOCAL
 from mpd2.clinic.shadow.answering import add_outcomes, add_readings
-from mpd2.clinic.shadow.comparison import COHORT, compare, weekly
+from mpd2.clinic.shadow.evidence.comparison import COHORT, compare, weekly
 from mpd2.clinic.shadow.intake import take_in
 from mpd2.clinic.shadow.snapshot import Snapshot, snapshot
 from mpd2.clinic.shadow.store import ShadowStore

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from shadows import deciders_of, learned, opened
 
-from mpd2.clinic.shadow.reader_rates import RATES, reader_rates
+from mpd2.clinic.shadow.evidence.reader_rates import RATES, reader_rates
 from mpd2.clinic.shadow.snapshot import Snapshot, snapshot
 from mpd2.core.cohort import UNKNOWN, Cohort
 

@@ -8,7 +8,7 @@ import pytest
 from mpd2.core.arrays import Floats
 from mpd2.core.errors import UserError
 from mpd2.core.rng import Stream, stream
-from mpd2.evaluation.monitors import (
+from mpd2.evaluation.over_time.monitors import (
     SIDES,
     calibrated,
     calibrated_prevalence,

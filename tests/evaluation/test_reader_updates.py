@@ -8,7 +8,7 @@ from scipy.special import betainc, betaln
 
 from mpd2.core.errors import UserError
 from mpd2.core.rng import Stream, stream
-from mpd2.evaluation.reader_updates import MEANS, STRENGTHS, updated_rates
+from mpd2.evaluation.over_time.reader_updates import MEANS, STRENGTHS, updated_rates
 
 
 def directly(hits: list[int], n: list[int], reader: int, rates: np.ndarray) -> tuple[float, float, float]:

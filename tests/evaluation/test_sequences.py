@@ -13,7 +13,7 @@ from scipy.special import gammaln
 
 from mpd2.core.errors import UserError
 from mpd2.core.rng import Stream, stream
-from mpd2.evaluation.sequences import (
+from mpd2.evaluation.over_time.sequences import (
     FEWEST,
     cluster_sums,
     concentration,

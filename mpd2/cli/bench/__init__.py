@@ -375,7 +375,7 @@ def _describe_record(timings: Timings) -> str:
 
 
 def _measure_statistics(args: Namespace) -> Timings:
-    from mpd2.cli.bench.clinic_statistics import bench_clinic_statistics
+    from mpd2.cli.bench.clinic.statistics import bench_clinic_statistics
     from mpd2.cli.inputs import cohort_of
     from mpd2.core.runs import load_run
 
@@ -383,13 +383,13 @@ def _measure_statistics(args: Namespace) -> Timings:
 
 
 def _describe_statistics(timings: Timings) -> str:
-    from mpd2.cli.bench.clinic_statistics import describe_clinic_statistics
+    from mpd2.cli.bench.clinic.statistics import describe_clinic_statistics
 
     return describe_clinic_statistics(timings)
 
 
 def _measure_local(args: Namespace) -> Timings:
-    from mpd2.cli.bench.local_cases import LOCAL, METHOD, bench_local_cases
+    from mpd2.cli.bench.clinic.local_cases import LOCAL, METHOD, bench_local_cases
     from mpd2.cli.inputs import cohort_of
 
     wrong = [size for size in args.sizes if not size.isdecimal()]
@@ -400,21 +400,21 @@ def _measure_local(args: Namespace) -> Timings:
 
 
 def _describe_local(timings: Timings) -> str:
-    from mpd2.cli.bench.local_cases import describe_local_cases
+    from mpd2.cli.bench.clinic.local_cases import describe_local_cases
 
     return describe_local_cases(timings)
 
 
 def _measure_visitors(args: Namespace) -> Timings:
-    from mpd2.cli.bench.crowd import Crowd
-    from mpd2.cli.bench.visitors import bench_visitors
+    from mpd2.cli.bench.crowd.crowd import Crowd
+    from mpd2.cli.bench.crowd.visitors import bench_visitors
 
     crowd = Crowd(args.visitors, args.minutes, args.processes, args.training, args.pause, args.seed)
     return bench_visitors(crowd, args.table, args.curve)
 
 
 def _describe_visitors(timings: Timings) -> str:
-    from mpd2.cli.bench.visitors import describe_visitors
+    from mpd2.cli.bench.crowd.visitors import describe_visitors
 
     return describe_visitors(timings)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mpd2.cli.bench.own_place import own_place
+from mpd2.cli.bench.crowd.own_place import own_place
 from mpd2.cli.bench.train import Stopwatch
 from mpd2.cli.bench.ui import CHANGES, PATIENCE, Server, browsing, serving, settle
 from mpd2.cli.bench.watch import clicked, opened, watch

@@ -15,8 +15,8 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
 
+from mpd2.cli.bench.crowd.visit import LARGEST, PROTOCOL
 from mpd2.cli.bench.ui import PATIENCE, serving
-from mpd2.cli.bench.visit import LARGEST, PROTOCOL
 from mpd2.cli.output import say
 from mpd2.core.errors import UserError
 from mpd2.studio.parts.live_slider import NAME

@@ -16,7 +16,7 @@ from mpd2.cli.output import aligned, print_json, say
 from mpd2.clinic.access.actor import LOCAL
 from mpd2.clinic.installation import clinic_options
 from mpd2.clinic.shadow.answering import add_outcomes, add_readings, set_day
-from mpd2.clinic.shadow.comparison import against, compare, weekly
+from mpd2.clinic.shadow.evidence.comparison import against, compare, weekly
 from mpd2.clinic.shadow.intake import take_in
 from mpd2.clinic.shadow.keeping import Taken
 from mpd2.clinic.shadow.rows import Setting

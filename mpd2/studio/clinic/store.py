@@ -14,18 +14,18 @@ import streamlit as st
 from mpd2.clinic.access.actions import Role
 from mpd2.clinic.access.actor import Actor
 from mpd2.clinic.shadow.answering import reader_of
-from mpd2.clinic.shadow.comparison import ALL, COHORT, compare, weekly
-from mpd2.clinic.shadow.reader_rates import reader_rates
+from mpd2.clinic.shadow.evidence.comparison import ALL, COHORT, compare, weekly
+from mpd2.clinic.shadow.evidence.reader_rates import reader_rates
+from mpd2.clinic.shadow.evidence.watching import Watch, watch
 from mpd2.clinic.shadow.rows import USUAL, Key
 from mpd2.clinic.shadow.snapshot import Snapshot
-from mpd2.clinic.shadow.watching import Watch, watch
 from mpd2.clinic.shadow.worklists import awaited, overview_of, seen_worklist
 from mpd2.core.cache import cached
 from mpd2.core.cohort import UNKNOWN
 from mpd2.core.manifest import Manifest, Task
 from mpd2.core.state import PROBABILITY, UNCERTAINTY
 from mpd2.core.text import capital, percent
-from mpd2.evaluation.sequences import rate_sequence
+from mpd2.evaluation.over_time.sequences import rate_sequence
 from mpd2.lab.activation import Activation, standing
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.shadowing import Shadow

@@ -8,7 +8,7 @@ import pandas as pd
 from mpd2.clinic.shadow.snapshot import Snapshot
 from mpd2.core.arrays import Bools, Floats
 from mpd2.core.cohort import UNKNOWN, Cohort
-from mpd2.evaluation.reader_updates import updated_rates
+from mpd2.evaluation.over_time.reader_updates import updated_rates
 
 RATES = {"Sens": 1, "Spec": 0}
 """The share of cases of one truth that a reader answers so, by its name, and that truth."""

@@ -23,7 +23,14 @@ from mpd2.core.costs import Costs
 from mpd2.core.error_rates import ErrorModel
 from mpd2.core.errors import UserError
 from mpd2.core.policy import NOBODY
-from mpd2.evaluation.monitors import Monitor, calibrated, calibrated_prevalence, calibrated_rate, rate_steps, run_length
+from mpd2.evaluation.over_time.monitors import (
+    Monitor,
+    calibrated,
+    calibrated_prevalence,
+    calibrated_rate,
+    rate_steps,
+    run_length,
+)
 
 INPUT, AI, READER, DEFERRAL, LOAD, PREVALENCE, STOP, COST = (
     "input", "ai", "reader", "deferral", "load", "prevalence", "hard stop", "cost",

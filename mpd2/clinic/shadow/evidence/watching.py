@@ -12,7 +12,7 @@ import numpy as np
 import pandas as pd
 
 from mpd2.clinic.shadow.deciding import Decider
-from mpd2.clinic.shadow.monitoring import COST, READER, STOP, Watcher, seen_of, watchers_of
+from mpd2.clinic.shadow.evidence.monitoring import COST, READER, STOP, Watcher, seen_of, watchers_of
 from mpd2.clinic.shadow.rows import Acknowledgement
 from mpd2.clinic.shadow.snapshot import Snapshot
 from mpd2.core.text import numbered

@@ -17,8 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from mpd2.cli.bench.crowd import ALONE, CHANGE, GO, REFRESH, Crowd, Log, Look, Step, come, go_round_alone
-from mpd2.cli.bench.own_place import own_place
+from mpd2.cli.bench.crowd.crowd import ALONE, CHANGE, GO, REFRESH, Crowd, Log, Look, Step, come, go_round_alone
+from mpd2.cli.bench.crowd.own_place import own_place
 from mpd2.cli.bench.ui import PATIENCE, Server, serving
 from mpd2.cli.output import aligned, now_and_then, say
 from mpd2.clinic.access.actor import LOCAL

@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 from random import Random
 from time import monotonic
 
+from mpd2.cli.bench.crowd.visit import Answer, Visit, visiting
 from mpd2.cli.bench.ui import PATIENCE, Server
-from mpd2.cli.bench.visit import Answer, Visit, visiting
 from mpd2.studio.shell.registry import PAGES
 
 CHANGING = 0.25  # the share of clicks that change something on a page; the others go on to another page

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from mpd2.cli.bench.clinic_signals import Seen, signals
+from mpd2.cli.bench.clinic.signals import Seen, signals
 from mpd2.cli.output import now_and_then
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
 from mpd2.core.policy import decided_together
 from mpd2.core.rng import Stream, stream
 from mpd2.core.runs import Run
-from mpd2.evaluation.monitors import A_DAY, DAYS, Monitor, alarms, reflected
+from mpd2.evaluation.over_time.monitors import A_DAY, DAYS, Monitor, alarms, reflected
 from mpd2.methods.registry import continuations_of, expectations_of, policy_of
 
 AT_ONCE = 256  # values of every replay simulated at a time

@@ -15,7 +15,7 @@ from mpd2.core.arrays import Bools, Floats, Ints
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.error_rates import Expectations
 from mpd2.core.policy import Decisions
-from mpd2.evaluation.monitors import (
+from mpd2.evaluation.over_time.monitors import (
     A_DAY,
     FALSE_ALARMS,
     Alarm,

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from mpd2.cli.bench.clinic_drifts import alarms_a_year, arrivals, average_run_lengths, planted, seen_of
-from mpd2.cli.bench.clinic_signals import monitors
+from mpd2.cli.bench.clinic.drifts import alarms_a_year, arrivals, average_run_lengths, planted, seen_of
+from mpd2.cli.bench.clinic.signals import monitors
 from mpd2.cli.output import aligned, say
 from mpd2.core.arrays import Bools, Floats
 from mpd2.core.cohort import Cohort
@@ -17,9 +17,9 @@ from mpd2.core.policy import decided_together
 from mpd2.core.rng import Stream, stream
 from mpd2.core.runs import Run
 from mpd2.evaluation.intervals import wilson
-from mpd2.evaluation.monitors import A_DAY, FALSE_ALARMS, ODDS_RATIO, SLACK, cusum
-from mpd2.evaluation.reader_updates import updated_rates
-from mpd2.evaluation.sequences import (
+from mpd2.evaluation.over_time.monitors import A_DAY, FALSE_ALARMS, ODDS_RATIO, SLACK, cusum
+from mpd2.evaluation.over_time.reader_updates import updated_rates
+from mpd2.evaluation.over_time.sequences import (
     ALPHA,
     TIGHT_AT,
     ClusterSums,

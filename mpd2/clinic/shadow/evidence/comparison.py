@@ -20,7 +20,7 @@ from mpd2.core.costs import Costs
 from mpd2.core.errors import UserError
 from mpd2.core.policy import NOBODY
 from mpd2.evaluation.clinical.per_thousand import SCREENED
-from mpd2.evaluation.sequences import (
+from mpd2.evaluation.over_time.sequences import (
     ALPHA,
     cluster_sums,
     difference_sequence,

@@ -6,7 +6,7 @@ Sekhon, Annals of Statistics 2021): a value is left out once a bet against it, f
 stake by 1 / alpha, and by Ville's inequality that ever happens to the true value with chance alpha at most. The bet is
 a mixture over what else might be true. It is a function of counts alone, so that the order of cases does not matter.
 
-What they are about must stay the same: a rate or a mean that drifts is for `mpd2.evaluation.monitors`.
+What they are about must stay the same: a rate or a mean that drifts is for `mpd2.evaluation.over_time.monitors`.
 """
 
 from __future__ import annotations

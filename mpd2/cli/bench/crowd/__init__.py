@@ -1,0 +1,1 @@
+"""Many visitors at once, without browsers."""

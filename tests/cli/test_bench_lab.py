@@ -6,7 +6,8 @@ import pytest
 from small_table import small_table
 
 from mpd2.cli import parser
-from mpd2.cli.bench import describe_lab, lab
+from mpd2.cli.bench import lab
+from mpd2.cli.bench.as_text import describe_lab
 from mpd2.core.table_file import load_cohort
 
 TIMINGS = {

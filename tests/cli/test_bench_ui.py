@@ -6,7 +6,7 @@ from time import process_time
 import pytest
 
 from mpd2.cli import parser
-from mpd2.cli.bench import describe_ui
+from mpd2.cli.bench.as_text import describe_ui
 from mpd2.cli.bench.ui import Server, Step, bench_ui, browsing, medians, spreads
 from mpd2.cli.bench.watch import Moment
 from mpd2.core.errors import UserError

@@ -124,6 +124,12 @@ OPTIONS = {
     "clinic propose": "run --reason",
     "clinic activate": "run",
     "clinic status": "",
+    "clinic intake": "file --watch --once=False --json=False",
+    "clinic readings": "file --json=False",
+    "clinic outcomes": "file --json=False",
+    "clinic worklist": "reader --day --json=False",
+    "clinic report": "--by=all --json=False",
+    "clinic setting": "--from --budget --total --day --at-most=[] --away=[] --weight --confident --json=False",
     "clinic recalibrate": "--run --cases --name --json=False",
     "clinic change-plan": "run --out",
     "clinic token": "name --role",
@@ -148,6 +154,8 @@ OPTIONS = {
     "bench imaging": "--rounds=3 --pictures=100 --processes=2 --small=False --json=False",
     "bench learning-curve": "--sizes=() --seeds=3 --methods=() --json=False",
     "bench record": "--entries=1000000 --appends=1000 --storage= --folder --json=False",
+    "bench visitors": "--visitors=50 --minutes=20.0 --processes=1 --training=False --pause=10.0 --seed=0 --curve "
+    "--table={TABLE} --workspace --json=False",
     "bench clinic-statistics": (
         "--replays=1000 --quick=False --run={DATA}/runs/mpd2-plus --table={TABLE} --workspace --json=False"
     ),

@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from random import Random
 from time import monotonic
 
+from websockets.exceptions import InvalidHandshake
+
 from mpd2.cli.bench.crowd.visit import Answer, Visit, visiting
 from mpd2.cli.bench.ui import PATIENCE, Server
 from mpd2.studio.shell.registry import PAGES
@@ -138,7 +140,7 @@ async def _stay(number: int, crowd: Crowd, servers: Sequence[Server], log: Log) 
         try:
             async with visiting(servers[home % len(servers)].address) as connection:
                 await _click_on(Visit(connection, PATIENCE), number, crowd, by, pages, log)
-        except OSError as error:
+        except (OSError, InvalidHandshake) as error:
             log.steps.append(Step("", GO, log.now(), Answer(0.0, 0.0, f"no connection: {type(error).__name__}")))
             await asyncio.sleep(min(1.0, max(0.0, crowd.seconds - log.now())))
         home += 1

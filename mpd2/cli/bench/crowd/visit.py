@@ -33,7 +33,7 @@ STATES = {"radio": "string_value", "selectbox": "string_value", "button_group": 
 def visiting(address: str) -> connect:
     """A line to a server, as a browser opens it; closed by `async with`."""
     stream = f"{address.replace('http', 'ws', 1)}/_stcore/stream"
-    return connect(stream, subprotocols=[PROTOCOL], max_size=LARGEST, compression=None)
+    return connect(stream, subprotocols=[PROTOCOL], max_size=LARGEST, compression=None, ping_interval=None)
 
 
 @dataclass(frozen=True)

@@ -187,7 +187,8 @@ def test_commands_and_options_are_those_people_know() -> None:
 
 
 def test_every_command_of_the_readme_can_be_given() -> None:
-    names = ("README.md", "docs/access.md", "docs/deploy.md", "docs/clinic/recalibration.md")
+    clinic = ("docs/clinic/recalibration.md", "docs/clinic/shadow.md")
+    names = ("README.md", "docs/access.md", "docs/deploy.md", *clinic)
     told = "".join((ROOT / name).read_text() for name in names)
     lines = re.findall(r"^(?:runuser .*)?python -m mpd2 ([^#\n]+)", told, flags=re.MULTILINE)
     named = {

@@ -6,7 +6,7 @@ import streamlit as st
 
 from mpd2.clinic.shadow.comparison import against
 from mpd2.core.text import capital
-from mpd2.present.charts import clinic as charts
+from mpd2.present.charts.clinical import clinic as charts
 from mpd2.present.words import clinic as words
 from mpd2.present.words.clinic import COMPARED
 from mpd2.studio.clinic import store, texts

@@ -14,10 +14,10 @@ from mpd2.clinic.access.exports import export_figures
 from mpd2.clinic.shadow.columns import TIME
 from mpd2.clinic.shadow.intake import take_in
 from mpd2.core.text import count
-from mpd2.studio.clinic import paging, samples, sending, store, texts
+from mpd2.studio.clinic import samples, sending, store, texts
 from mpd2.studio.clinic.sending import Sent
 from mpd2.studio.clinic.store import Clinic
-from mpd2.studio.parts import widgets
+from mpd2.studio.parts import paging, widgets
 
 
 def timed(cells: pd.DataFrame) -> pd.DataFrame:

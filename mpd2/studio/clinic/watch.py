@@ -14,7 +14,7 @@ from mpd2.clinic.shadow.watching import Rung, Watch
 from mpd2.core.errors import UserError
 from mpd2.core.text import capital, count, decimal, numbered
 from mpd2.evaluation.monitors import DRAWN, FALSE_ALARMS
-from mpd2.present.charts import clinic as charts
+from mpd2.present.charts.clinical import clinic as charts
 from mpd2.studio.clinic import answering, store, texts
 from mpd2.studio.clinic.store import Clinic
 from mpd2.studio.parts import widgets

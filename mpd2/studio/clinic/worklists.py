@@ -9,9 +9,9 @@ import streamlit as st
 from mpd2.clinic.access.actions import Action
 from mpd2.clinic.shadow.rows import Key
 from mpd2.core.text import count, verbatim
-from mpd2.studio.clinic import answering, paging, store, texts
+from mpd2.studio.clinic import answering, store, texts
 from mpd2.studio.clinic.store import Clinic
-from mpd2.studio.parts import widgets
+from mpd2.studio.parts import paging, widgets
 from mpd2.studio.shell import identity, link, session
 
 LIST = "clinic_list"  # key of the session

@@ -124,6 +124,12 @@ OPTIONS = {
     "clinic propose": "run --reason",
     "clinic activate": "run",
     "clinic status": "",
+    "clinic intake": "file --watch --once=False --json=False",
+    "clinic readings": "file --json=False",
+    "clinic outcomes": "file --json=False",
+    "clinic worklist": "reader --day --json=False",
+    "clinic report": "--by=all --json=False",
+    "clinic setting": "--from --budget --total --day --at-most=[] --away=[] --weight --confident --json=False",
     "imaging measure": "folder --out --processes=1 --models --backend=torch --allow-pickle=False --json=False",
     "imaging reference": "folder --held-out=0.3 --seed=0 --models --backend=torch --allow-pickle=False --json=False",
     "imaging models": "--models --json=False",
@@ -175,7 +181,7 @@ def test_commands_and_options_are_those_people_know() -> None:
 
 
 def test_every_command_of_the_readme_can_be_given() -> None:
-    names = ("README.md", "docs/access.md", "docs/deploy.md")
+    names = ("README.md", "docs/access.md", "docs/deploy.md", "docs/clinic/shadow.md")
     told = "".join((ROOT / name).read_text() for name in names)
     lines = re.findall(r"^(?:runuser .*)?python -m mpd2 ([^#\n]+)", told, flags=re.MULTILINE)
     named = {

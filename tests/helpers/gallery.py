@@ -18,7 +18,6 @@ from mpd2.present.charts import (
     ablations,
     budget,
     case,
-    clinic,
     icon_array,
     overview,
     readers,
@@ -33,7 +32,7 @@ from mpd2.present.charts import (
 from mpd2.present.charts import (
     map as map_charts,
 )
-from mpd2.present.charts.clinical import calibration, deciders, decision_curve, gain, optic_disc, subgroups
+from mpd2.present.charts.clinical import calibration, clinic, deciders, decision_curve, gain, optic_disc, subgroups
 from mpd2.present.charts.kit.drawing import Drawing, finished
 from mpd2.present.charts.map_print import for_paper
 from mpd2.study.reproduction import cells

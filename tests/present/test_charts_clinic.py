@@ -7,7 +7,7 @@ import pytest
 from charts import read
 from gallery import GALLERY, MONITORED, PARTS, THRESHOLD, UPDATED, WEEKS
 
-from mpd2.present.charts.clinical import shadow as clinic
+from mpd2.present.charts.clinical import clinic
 from mpd2.present.charts.kit.style import ALARM, READER, ROUTER
 
 

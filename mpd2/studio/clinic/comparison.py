@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import streamlit as st
 
-from mpd2.clinic.shadow.evidence.comparison import against
+from mpd2.clinic.shadow.comparison import against
 from mpd2.core.text import capital
-from mpd2.present.charts.clinical import shadow as charts
+from mpd2.present.charts.clinical import clinic as charts
 from mpd2.present.words import clinic as words
 from mpd2.present.words.clinic import COMPARED
 from mpd2.studio.clinic import store, texts

@@ -6,7 +6,7 @@ import streamlit as st
 
 from mpd2.core.text import capital, numbered
 from mpd2.evaluation.metrics import METRICS
-from mpd2.present.charts.clinical import shadow as charts
+from mpd2.present.charts.clinical import clinic as charts
 from mpd2.studio.clinic import store, texts
 from mpd2.studio.clinic.store import Clinic
 from mpd2.studio.parts import widgets

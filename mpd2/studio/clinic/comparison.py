@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
-from mpd2.clinic.shadow.comparison import against
+from mpd2.clinic.shadow.evidence.comparison import against
 from mpd2.core.text import capital
 from mpd2.present.charts.clinical import clinic as charts
 from mpd2.present.words import clinic as words

@@ -10,10 +10,10 @@ import streamlit as st
 
 from mpd2.clinic.access.actions import Action
 from mpd2.clinic.shadow.answering import LONGEST, acknowledge
-from mpd2.clinic.shadow.watching import Rung, Watch
+from mpd2.clinic.shadow.evidence.watching import Rung, Watch
 from mpd2.core.errors import UserError
 from mpd2.core.text import capital, count, decimal, numbered
-from mpd2.evaluation.monitors import DRAWN, FALSE_ALARMS
+from mpd2.evaluation.over_time.monitors import DRAWN, FALSE_ALARMS
 from mpd2.present.charts.clinical import clinic as charts
 from mpd2.studio.clinic import answering, store, texts
 from mpd2.studio.clinic.store import Clinic

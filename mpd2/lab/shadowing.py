@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from mpd2.clinic.installation import clinic_options
-from mpd2.clinic.shadow.deciders import Deciders
+from mpd2.clinic.shadow.deciders import Deciders, keeping_sensitivity
 from mpd2.clinic.shadow.deciding import Decider
 from mpd2.clinic.shadow.evidence.watching import Watch, watch
 from mpd2.clinic.shadow.snapshot import Snapshot, snapshot
@@ -111,7 +111,8 @@ def _made(place: Workshop, store: ShadowStore, proposal: Proposal, folder: Path)
     stamps = _stamps(workspace)
     learned = as_learned(run, workspace)
     store.open()
-    deciders = Deciders(store, run, proposal.digest, learned, load_errors(folder))
+    errors = load_errors(folder)
+    deciders = Deciders(store, run, proposal.digest, learned, errors, keeping_sensitivity(run, learned, errors))
     return Shadow(place, store, workspace, deciders, proposal.run, stamps)
 
 

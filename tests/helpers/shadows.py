@@ -54,7 +54,7 @@ def _warm(run: str) -> Deciders:
 def deciders_of(run: str, store: ShadowStore) -> Deciders:
     """The deciders of a shipped run for a store."""
     warm = _warm(run)
-    return Deciders(store, warm.run, warm.run_digest, warm.learned, warm.errors, warm._made, warm._making)
+    return Deciders(store, warm.run, warm.run_digest, warm.learned, warm.errors, warm.usual, warm._made, warm._making)
 
 
 def times_of(cohort: Cohort, a_day: int = 20) -> list[datetime]:

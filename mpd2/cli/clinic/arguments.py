@@ -92,7 +92,9 @@ def _add_setting(command: ArgumentParser) -> None:
     command.add_argument("--day", type=int, metavar="N", help="cases a day that are expected (default: 300)")
     command.add_argument("--at-most", action="append", default=[], metavar="READER=N", help="a reader's places a day")
     command.add_argument("--away", action="append", default=[], metavar="READER", help="a reader who is not there")
-    command.add_argument("--weight", type=float, metavar="W", help="what a miss weighs in decisions")
+    command.add_argument(
+        "--weight", type=float, metavar="W", help="of a miss in decisions (default: the AI's sensitivity is kept)"
+    )
     command.add_argument("--confident", type=float, metavar="P", help="from where the AI is not overruled unread")
     add_json(command)
 

@@ -104,9 +104,9 @@ def _setting(args: Namespace, shadow: Shadow) -> int:
         "away": ",".join(args.away),
     }  # fmt: skip
     said = {name: str(value) for name, value in day.items() if value not in (None, "")}
-    made = set_day(
-        Setting(_date(args.start), said, args.weight, args.confident), shadow.store, shadow.deciders, by=LOCAL
-    )
+    weight = shadow.deciders.usual.weight if args.weight is None else args.weight
+    setting = Setting(_date(args.start), said, weight, args.confident)
+    made = set_day(setting, shadow.store, shadow.deciders, by=LOCAL)
     print_json({"start": made.start.isoformat(), **made.content()})
     return 0
 

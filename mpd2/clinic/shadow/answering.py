@@ -111,7 +111,7 @@ def acknowledge(alarm: str, reason: str, store: ShadowStore, *, by: Actor) -> Ac
 
 def set_day(setting: Setting, store: ShadowStore, deciders: Deciders, *, by: Actor) -> Setting:
     """Let a setting hold from its first day on; cases that were decided before stay as they were."""
-    before = setting_of(store.settings(), setting.start)
+    before = setting_of(store.settings(), setting.start, deciders.usual)
     roster = {"away", "at_most"}
     if {name: setting.day.get(name) for name in roster} != {name: before.day.get(name) for name in roster}:
         authorise(by, Action.CHANGE_ROSTER, start=setting.start.isoformat(), **setting.content())

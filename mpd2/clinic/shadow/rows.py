@@ -166,4 +166,4 @@ class Acknowledgement:
 
 
 USUAL = Setting(date.min)
-"""What holds before anybody has set anything: no limits, the costs of the manifest, decided as the run was fitted."""
+"""No limits, the costs of the manifest, decided as the run was fitted."""

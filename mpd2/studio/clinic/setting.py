@@ -29,7 +29,7 @@ DAY, CASES, BUDGET, MISSED, ALARM, POINT, LEVEL, CONFIDENT, ROSTER, TOLD = (
 )  # fmt: skip
 """Keys of the session."""
 FITTED, AI, OWN = "fitted", "ai", "own"
-POINTS = {FITTED: "As the run was made", AI: "The AI's sensitivity", OWN: "A sensitivity of your own"}
+POINTS = {AI: "The AI's sensitivity", OWN: "A sensitivity of your own", FITTED: "As the run was made"}
 
 
 def draw(clinic: Clinic) -> None:
@@ -47,7 +47,10 @@ def draw(clinic: Clinic) -> None:
 def _in_words(clinic: Clinic, setting: Setting) -> str:
     """A setting in a line."""
     since = "From the first case on" if setting.start == date.min else f"From {day_of(setting.start)} on"
-    point = "" if setting.weight is None else f"; a miss weighs {setting.weight:.3g} in decisions"
+    point = "; decided as the run was made"
+    if setting.weight is not None:
+        usual = setting.weight == clinic.shadow.deciders.usual.weight
+        point = "; at the AI's own sensitivity" if usual else f"; a miss weighs {setting.weight:.3g} in decisions"
     sure = "" if setting.confident is None else f"; an AI at least {percent(setting.confident)} sure is not overruled"
     day = in_words(day_setting(setting, clinic.manifest), clinic.manifest, store.own_share(clinic))
     return f"{since}: {day}{point}{sure}."

@@ -17,7 +17,7 @@ from mpd2.clinic.shadow.answering import reader_of
 from mpd2.clinic.shadow.evidence.comparison import ALL, COHORT, compare, weekly
 from mpd2.clinic.shadow.evidence.reader_rates import reader_rates
 from mpd2.clinic.shadow.evidence.watching import Watch, watch
-from mpd2.clinic.shadow.rows import USUAL, Key
+from mpd2.clinic.shadow.rows import Key
 from mpd2.clinic.shadow.snapshot import Snapshot
 from mpd2.clinic.shadow.worklists import awaited, overview_of, seen_worklist
 from mpd2.core.cache import cached
@@ -268,7 +268,7 @@ def _weight(shadow: Shadow, floor: Floor, confident: float | None) -> float:
 @cached
 def _own_share(shadow: Shadow) -> float:
     val = shadow.learned.subset(split="val")
-    return float((shadow.deciders.under(USUAL).decided(val).beliefs.action > 0).mean())
+    return float((shadow.deciders.under(shadow.deciders.usual).decided(val).beliefs.action > 0).mean())
 
 
 @cached

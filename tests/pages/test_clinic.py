@@ -153,6 +153,15 @@ def test_a_setting_holds_from_its_day_on_and_stands_in_the_history(open_page, wa
     assert len(next(each.value for each in page.dataframe if "what" in each.value)) == 1
     (made,) = Shadow.here(watching).store.settings()
     assert made.day["budget"] == "0.1"
+    page.selectbox(key="set_point").set_value("ai")
+    page.button(key="FormSubmitter:clinic_setting-Let it hold").click().run()
+    page.selectbox(key="set_point").set_value("keep")
+    page.number_input(key="set_cases").set_value(200)
+    page.button(key="FormSubmitter:clinic_setting-Let it hold").click().run()
+    assert not page.exception
+    _, second, third = Shadow.here(watching).store.settings()
+    assert second.weight is not None
+    assert (third.weight, third.day["budget"], third.day["day"]) == (second.weight, "0.1", "200")
 
 
 def test_a_clinicians_other_choice_is_kept_with_its_reason(open_page, watching):

@@ -28,8 +28,13 @@ DAY, CASES, BUDGET, MISSED, ALARM, POINT, LEVEL, CONFIDENT, ROSTER, TOLD = (
     "set_roster", "set_told",
 )  # fmt: skip
 """Keys of the session."""
-FITTED, AI, OWN = "fitted", "ai", "own"
-POINTS = {AI: "The AI's sensitivity", OWN: "A sensitivity of your own", FITTED: "As the run was made"}
+KEEP, AI, OWN, FITTED = "keep", "ai", "own", "fitted"
+POINTS = {
+    KEEP: "As it is now",
+    AI: "The AI's sensitivity",
+    OWN: "A sensitivity of your own",
+    FITTED: "As the run was made",
+}
 
 
 def draw(clinic: Clinic) -> None:
@@ -58,6 +63,7 @@ def _in_words(clinic: Clinic, setting: Setting) -> str:
 
 def _form(clinic: Clinic, now: Setting) -> None:
     day = day_setting(now, clinic.manifest)
+    confident = None if now.confident is None else 100 * now.confident
     with st.form("clinic_setting"):
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.date_input("From", datetime.now(UTC).date(), key=DAY, width=150, help=texts.FROM)
@@ -70,7 +76,7 @@ def _form(clinic: Clinic, now: Setting) -> None:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             st.selectbox("Operating point", list(POINTS), key=POINT, format_func=POINTS.__getitem__, width=260)
             st.number_input("Sensitivity at least, %", 50.0, 99.9, 95.0, 0.5, key=LEVEL, width=190, help=texts.LEVEL)
-            st.number_input("Never overrule an AI surer than, %", 50.0, 100.0, None, 1.0, key=CONFIDENT, width=260,
+            st.number_input("Never overrule an AI surer than, %", 50.0, 100.0, confident, 1.0, key=CONFIDENT, width=260,
                             placeholder="it may be overruled")  # fmt: skip
         roster = _roster(clinic, day.limits)
         edited = st.data_editor(
@@ -106,14 +112,15 @@ def _roster(clinic: Clinic, limits: Limits) -> pd.DataFrame:
 def _save(clinic: Clinic, roster: pd.DataFrame) -> None:
     state = st.session_state
     try:
-        usual = clinic.manifest.default_costs()
+        usual, now = clinic.manifest.default_costs(), clinic.day
         limited = roster[roster["at_most"].notna()]
-        limits = Limits(
+        limits = replace(
+            now.limits,
             budget=None if state[BUDGET] is None else state[BUDGET] / 100,
             capacity=tuple(zip(limited["reader"], map(int, limited["at_most"]), strict=True)),
             away=tuple(roster.loc[~roster["here"].astype(bool), "reader"]),
         )
-        costs = replace(usual, false_negative=float(state[MISSED]), false_positive=float(state[ALARM]))
+        costs = replace(now.costs, false_negative=float(state[MISSED]), false_positive=float(state[ALARM]))
         day = DaySetting(costs, limits, for_costs=costs != usual, day=int(state[CASES]))
         confident = None if state[CONFIDENT] is None else state[CONFIDENT] / 100
         made = Setting(state[DAY], day.to_query(clinic.manifest), _weight(clinic, confident), confident)
@@ -128,6 +135,8 @@ def _weight(clinic: Clinic, confident: float | None) -> float | None:
     point = st.session_state[POINT]
     if point == FITTED:
         return None
+    if point == KEEP:
+        return clinic.shadow.decider.setting.weight
     floor = Floor() if point == AI else Floor(round(st.session_state[LEVEL] / 100, 4))
     return store.weight_for(clinic, floor, confident)
 

@@ -72,10 +72,7 @@ SETTING = (
     "What holds from a day on: who is there, how many cases each can read, the budget, and what errors cost. Cases "
     "that came in before keep the setting of their day."
 )
-ONLY_ADMINS = "The setting is changed by admins."
-NOT_ASKED = "The run keeps this case; nobody is asked."
 ANSWER = "The answer of {reader}"
-DECLINE = "Declines"
 CONFIDENCE = "How sure, 50 to 100 %"
 OVERRIDE = "Decide otherwise"
 OVERRIDE_WHY = "Why it should go another way"

@@ -74,7 +74,7 @@ class Standing(Record):
 
 def standing(place: Workshop) -> Standing:
     """How it stands; a file that cannot be read is an error, for nobody should guess which run is in use."""
-    path = _folder(place) / FILE
+    path = place.clinic / FILE
     try:
         return Standing.model_validate_json(path.read_bytes())
     except FileNotFoundError:
@@ -155,12 +155,8 @@ def _second_person(proposal: Proposal | None, by: Actor) -> str:
     return "whoever proposed a run cannot activate it; it takes a second person"
 
 
-def _folder(place: Workshop) -> Path:
-    return place.jobs.parent / "clinic"
-
-
 def _write(now: Standing, place: Workshop) -> None:
-    with replacing(_folder(place) / FILE) as draft:
+    with replacing(place.clinic / FILE) as draft:
         draft.write_text(now.model_dump_json(indent=1), encoding="utf-8")
 
 
@@ -168,8 +164,8 @@ def _write(now: Standing, place: Workshop) -> None:
 def _alone(place: Workshop) -> Iterator[None]:
     """One at a time decides."""
     try:
-        _folder(place).mkdir(parents=True, exist_ok=True)
-        file = (_folder(place) / LOCK).open("w")
+        place.clinic.mkdir(parents=True, exist_ok=True)
+        file = (place.clinic / LOCK).open("w")
     except OSError as error:
         raise UserError(f"the activation cannot be kept: {error.strerror}") from None
     with file:

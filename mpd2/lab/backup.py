@@ -1,4 +1,4 @@
-"""The whole workshop as one file: own runs, workspaces, jobs with their studies, and the settings.
+"""The whole workshop as one file: own runs, workspaces, jobs with their studies, the clinic, and the settings.
 
 Each file goes in with the digest of what was read of it, and comes out only if all digests are right. Not in it: the
 record, which has a backup of its own, secrets, and what can be made again (thumbnails, drafts).
@@ -32,7 +32,7 @@ from mpd2.lab.jobs.folder import LOCK, Workshop, all_jobs
 CONTENTS = "contents.json"
 SETTINGS_FILE = "settings.toml"
 RESTORED_SETTINGS = "settings-of-backup.toml"
-PARTS = ("runs", "workspaces", "jobs")
+PARTS = ("runs", "workspaces", "jobs", "clinic")
 LIVE = (".db-wal", ".db-shm", ".db-journal")  # of a database, which is copied as it stands
 DATABASE = b"SQLite format 3\0"  # begins one
 CHUNK = 2**20
@@ -51,7 +51,7 @@ class Contents(Record):
 
 def folders(place: Workshop) -> dict[str, Path]:
     """What is kept, by its name in a backup."""
-    return dict(zip(PARTS, (place.runs, place.workspaces, place.jobs), strict=True))
+    return dict(zip(PARTS, (place.runs, place.workspaces, place.jobs, place.clinic), strict=True))
 
 
 def back_up(place: Workshop, target: Path) -> Contents:

@@ -53,7 +53,7 @@ class Shadow:
                 "runs or with `mpd2 clinic propose` and `mpd2 clinic activate`"
             )
         options = clinic_options()
-        home = options.folder or place.jobs.parent / "clinic"
+        home = options.folder or place.clinic
         made_of = (place, options.storage, home, active.proposal.run, active.proposal.digest, os.getpid())
         with _LOCK:
             found: Shadow | None = _open.get("shadow")

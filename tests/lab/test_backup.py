@@ -25,8 +25,9 @@ KEPT = {
     "runs/mine/weights.safetensors": random.Random(0).randbytes(50_000),
     "workspaces/my-clinic/cases.csv": "id,truth\nä,1\n".encode(),
     "jobs/2026-one/job.json": b"{}",
+    "clinic/activation.json": b"{}",
 }
-LEFT_OUT = ("jobs/2026-one/lock", "runs/.draft/run.json", "runs/mine/.half", "thumbnails/a.png")
+LEFT_OUT = ("jobs/2026-one/lock", "clinic/lock", "runs/.draft/run.json", "runs/mine/.half", "thumbnails/a.png")
 
 
 def workshop(folder: Path) -> Workshop:
@@ -34,7 +35,7 @@ def workshop(folder: Path) -> Workshop:
 
 
 def written(folder: Path) -> dict[str, bytes]:
-    """Every file of a workshop's three folders."""
+    """Every file of a workshop's folders."""
     parts = folders(workshop(folder)).values()
     found = [path for part in parts for path in part.rglob("*") if path.is_file()]
     return {path.relative_to(folder).as_posix(): path.read_bytes() for path in found}
@@ -139,8 +140,9 @@ def test_a_path_that_no_backup_has_is_refused(name, tmp_path):
     assert not (tmp_path / "evil").exists()
 
 
-def test_a_study_that_is_being_written_to_is_packed_whole(full, tmp_path):
-    with closing(sqlite3.connect(full / "runs" / "tuning.db")) as study:
+@pytest.mark.parametrize("name", ["runs/tuning.db", "clinic/shadow.db"])
+def test_a_database_that_is_being_written_to_is_packed_whole(name, full, tmp_path):
+    with closing(sqlite3.connect(full / name)) as study:
         study.execute("pragma journal_mode = wal")
         study.execute("create table trials (number integer)")
         study.execute("insert into trials values (7)")
@@ -148,7 +150,7 @@ def test_a_study_that_is_being_written_to_is_packed_whole(full, tmp_path):
         study.execute("insert into trials values (8)")  # not yet kept
         back_up(workshop(full), tmp_path / "live.zip")
     restore(tmp_path / "live.zip", workshop(tmp_path / "new"))
-    with closing(sqlite3.connect(tmp_path / "new" / "runs" / "tuning.db")) as study:
+    with closing(sqlite3.connect(tmp_path / "new" / name)) as study:
         assert study.execute("select number from trials").fetchall() == [(7,)]
 
 
@@ -164,8 +166,8 @@ def test_the_commands_carry_a_workshop_with_its_settings_elsewhere(full, tmp_pat
     assert main(["restore", out]) == 1
     assert main(["restore", out, "--replace"]) == 0
     said = capsys.readouterr()
-    assert said.out.count("5 files of ") == 2
-    assert said.out.count("what was there before: ") == 3
+    assert said.out.count("6 files of ") == 2
+    assert said.out.count("what was there before: ") == 4
     assert "--replace puts what is there aside first" in said.err
     assert (tmp_path / "new" / RESTORED_SETTINGS).read_text() == "# ours\n"
 

@@ -7,15 +7,15 @@ from pathlib import Path
 
 from mpd2.cli.arguments import describe
 
-SUMMARY = "write own runs, workspaces, jobs and settings into one file"
+SUMMARY = "write own runs, workspaces, jobs, the clinic and settings into one file"
 
 
 def add(command: ArgumentParser) -> None:
     """The arguments of `backup`."""
     describe(
         command,
-        "Write everything that was made in the workshop (MPD2_WORKSHOP) into one new file: own runs, workspaces, jobs\n"
-        "and studies of tuning, and the settings. The servers may go on meanwhile. Not in it: secrets, and the\n"
+        "Write everything that was made in the workshop (MPD2_WORKSHOP) into one new file: own runs, workspaces, jobs,\n"
+        "studies of tuning, what the clinic uses and has seen, and the settings. The servers may go on meanwhile. Not in it: secrets, and the\n"
         "record, which has a backup of its own.",
         "backup /backups/mpd2-monday.zip",
         "backup --check /backups/mpd2-monday.zip",

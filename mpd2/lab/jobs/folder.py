@@ -68,6 +68,11 @@ class Workshop:
         """Where small copies of cases' pictures are kept, a folder a workspace."""
         return self.jobs.parent / "thumbnails"
 
+    @property
+    def clinic(self) -> Path:
+        """Where it is kept which run the clinic uses, and what shadow mode has seen where no other place is named."""
+        return self.jobs.parent / "clinic"
+
     @classmethod
     def here(cls) -> Workshop:
         """The usual place, or the one the environment names."""

@@ -14,9 +14,9 @@ def add(command: ArgumentParser) -> None:
     """The arguments of `backup`."""
     describe(
         command,
-        "Write everything that was made in the workshop (MPD2_WORKSHOP) into one new file: own runs, workspaces, jobs,\n"
-        "studies of tuning, what the clinic uses and has seen, and the settings. The servers may go on meanwhile. Not in it: secrets, and the\n"
-        "record, which has a backup of its own.",
+        "Write everything that was made in the workshop (MPD2_WORKSHOP) into one new file: own runs, workspaces,\n"
+        "jobs, studies of tuning, what the clinic uses and has seen, and the settings. The servers may go on\n"
+        "meanwhile. Not in it: secrets, and the record, which has a backup of its own.",
         "backup /backups/mpd2-monday.zip",
         "backup --check /backups/mpd2-monday.zip",
     )

@@ -28,7 +28,7 @@ from mpd2.studio.case.store import Facts
 from mpd2.studio.new_case import heat, store, texts, values
 from mpd2.studio.new_case.store import Taken
 from mpd2.studio.parts import case_controls
-from mpd2.studio.parts.ellipse_editor import NUMBERS, Box, Outline, drawn, ellipse_editor, is_moving
+from mpd2.studio.parts.ellipse_editor import NUMBERS, Box, Outline, drawn, ellipse_editor, is_moving, restart
 from mpd2.studio.shell import store as shell_store
 from mpd2.studio.shell.registry import entry
 from mpd2.studio.shell.scenario import Scenario
@@ -246,12 +246,13 @@ def _begin_or_undo(outlines: Outlines, taken: Taken, upload: str) -> None:
         st.button(texts.DRAW, icon=":material/draw:", on_click=_take, args=(upload, middle, cup))
     elif (outlines.disc, outlines.cup) != (found.disc, found.cup):
         st.caption(texts.CORRECTED)
-        st.button(texts.BACK, icon=":material/restart_alt:", on_click=_undo)
+        st.button(texts.BACK, icon=":material/restart_alt:", on_click=_undo, args=(_key(upload),))
 
 
 def _take(upload: str, disc: Ellipse, cup: Ellipse) -> None:
     st.session_state[CORRECTED] = (upload, {"disc": asdict(disc), "cup": asdict(cup)})
 
 
-def _undo() -> None:
+def _undo(key: str) -> None:
+    restart(key)
     st.session_state.pop(CORRECTED, None)

@@ -71,6 +71,11 @@ def drawn(key: str) -> Drawn | None:
     return Drawn(found, bool(message["moving"]))
 
 
+def restart(key: str) -> None:
+    """Let the editor begin anew: what it has said, and what is still on its way, counts no more."""
+    st.session_state[_round(key)] = st.session_state.get(_round(key), 0) + 1
+
+
 def is_moving(key: str) -> bool:
     """Whether an outline is being dragged."""
     message = _message(key)
@@ -106,6 +111,7 @@ def ellipse_editor(
             "label": label,
             "hint": hint,
             "turn": int(message["turn"]) if message else 0,
+            "round": st.session_state.get(_round(key), 0),
             "timing": TIMING,
         },
         default={"outlines": None},
@@ -114,4 +120,10 @@ def ellipse_editor(
 
 
 def _message(key: str) -> Mapping[str, Any] | None:
-    return (st.session_state.get(key) or {}).get("outlines")
+    said = (st.session_state.get(key) or {}).get("outlines")
+    return said if said and said.get("round", 0) == st.session_state.get(_round(key), 0) else None
+
+
+def _round(key: str) -> str:
+    """Key of the session: how often the editor has begun anew."""
+    return f"{key}:round"

@@ -23,7 +23,7 @@ export default function ellipseEditor({ data, parentElement, setStateValue }) {
   const part = (id) => parentElement.querySelector(`#${id}`);
   const picture = part("picture");
   if (!states.has(picture)) {
-    const fresh = { turn: 0, waiting: false, wanted: null, sent: 0, held: null, drawn: {}, ellipses: {} };
+    const fresh = { turn: 0, round: 0, waiting: false, wanted: null, sent: 0, held: null, drawn: {}, ellipses: {} };
     states.set(picture, fresh);
   }
   const state = Object.assign(states.get(picture), { data, setStateValue });
@@ -107,7 +107,7 @@ export default function ellipseEditor({ data, parentElement, setStateValue }) {
     }
     const { ellipses, moving } = state.wanted;
     Object.assign(state, { turn: state.turn + 1, wanted: null, waiting: true, sent: now });
-    state.setStateValue("outlines", { ellipses, moving, turn: state.turn });
+    state.setStateValue("outlines", { ellipses, moving, turn: state.turn, round: state.round });
   };
   const report = (moving) => {
     redraw();
@@ -189,6 +189,10 @@ export default function ellipseEditor({ data, parentElement, setStateValue }) {
 
   // ---------------------------------------------------------------- an answer of the page
 
+  if (data.round !== state.round) {
+    clearTimeout(state.rest);
+    Object.assign(state, { round: data.round, wanted: null, waiting: false, held: null }); // begun anew
+  }
   if (data.turn >= state.turn) {
     state.turn = data.turn;
     state.waiting = false;

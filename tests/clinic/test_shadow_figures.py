@@ -15,12 +15,12 @@ from mpd2.clinic.access.actor import LOCAL
 from mpd2.clinic.shadow.answering import acknowledge, add_outcomes, add_readings
 from mpd2.clinic.shadow.deciding import Decider
 from mpd2.clinic.shadow.evidence.comparison import METRICS, against, compare, weekly
-from mpd2.clinic.shadow.evidence.monitoring import KINDS, LOAD, watchers_of
+from mpd2.clinic.shadow.evidence.monitoring import KINDS, LOAD, seen_of, watchers_of
 from mpd2.clinic.shadow.evidence.watching import watch
 from mpd2.clinic.shadow.intake import take_in
 from mpd2.clinic.shadow.snapshot import Snapshot, snapshot
 from mpd2.clinic.shadow.store import ShadowStore
-from mpd2.core.cohort import Cohort
+from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.errors import UserError
 from mpd2.evaluation.metrics import tally
 
@@ -172,3 +172,16 @@ def test_an_alarm_about_errors_has_the_day_on_which_the_truth_was_known(shown: S
 
 def test_watchers_are_made_once(decider: Decider) -> None:
     assert watchers_of(decider) is watchers_of(decider)
+
+
+def test_readings_are_watched_up_to_the_first_that_is_awaited(store: ShadowStore, held_out: Cohort) -> None:
+    deciders, few = deciders_of("mpd2-plus", store), held_out.rows(np.arange(0, 120, 2))
+    take_in(arrivals(few), store, deciders, by=LOCAL)
+    add_readings(readings(few.rows(np.arange(30))), store, deciders, by=LOCAL)
+    seen = seen_of(snapshot(store, learned(), learned().manifest))
+    (load,) = [each for each in watchers_of(deciders.on(START.date())) if each.kind == LOAD]
+    there, _ = load.observe(seen)
+    awaited = np.flatnonzero(seen.label == UNKNOWN)
+    assert len(awaited)
+    assert (seen.label[awaited[0] :] != UNKNOWN).any()  # about some later ones nobody is asked
+    assert np.flatnonzero(there).tolist() == list(range(awaited[0]))

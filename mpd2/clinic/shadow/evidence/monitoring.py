@@ -212,7 +212,11 @@ def _sent(share: float, seen: Seen) -> Observed:
 
 
 def _readings(seen: Seen) -> Observed:
-    ended = seen.label != UNKNOWN
+    """How many readings each case took, up to the first in which one is still awaited.
+
+    Of the cases after it those end first about which nobody had to be asked.
+    """
+    ended = np.logical_and.accumulate(seen.label != UNKNOWN)
     return ended, ((seen.consulted[ended] != NOBODY).sum(-1).astype(float),)
 
 

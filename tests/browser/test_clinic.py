@@ -93,7 +93,7 @@ def test_a_day_from_intake_to_worklist_to_answers_to_outcomes(clinic, tmp_path):
     for part in ("Compared", "Watch", "Readers", "Setting of the day"):
         look_at(clinic, part)
         expect(clinic.get_by_test_id("stAlertContentError")).to_have_count(0)
-    assert "clinic_tab=setting" in clinic.url
+    expect(clinic).to_have_url(re.compile("clinic_tab=setting"), timeout=PATIENT)
     for scheme in ("dark", "light"):
         shown_in(clinic, scheme)
         look_at(clinic, "Compared")

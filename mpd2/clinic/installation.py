@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
@@ -20,13 +21,23 @@ if TYPE_CHECKING:
 WORKSHOP = "MPD2_WORKSHOP"  # the variable that names the folder of what is made here, in place of `build`
 
 
+@dataclass(frozen=True)
+class Said:
+    """What an entry of the record says that somebody did, or wanted to do."""
+
+    by: Actor
+    action: Action
+    granted: bool = True
+    case: str | None = None
+    reason: str = ""
+    about: dict[str, Any] = field(default_factory=dict)
+
+
 class Record(Protocol):
     """Where what is done is written down."""
 
-    def append(
-        self, by: Actor, action: Action, *, granted: bool, case: str | None, reason: str, about: dict[str, Any]
-    ) -> None:
-        """Write one entry; when it returns, the entry is on disk. Raises `UserError` where it cannot be."""
+    def append_all(self, said: Sequence[Said]) -> None:
+        """Write entries; when it returns, all are on disk. Raises `UserError` where they cannot be: then none is."""
 
 
 @dataclass(frozen=True)

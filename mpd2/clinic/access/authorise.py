@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 from mpd2.clinic.access.actions import RULES, Action, Role
 from mpd2.clinic.access.actor import Actor
-from mpd2.clinic.installation import Installation
+from mpd2.clinic.installation import Installation, Said
 from mpd2.core.errors import UserError
 
 
@@ -38,9 +41,30 @@ def authorise(
     record = Installation.here().record
     granted = may(by, action, owner) and not against
     if record is not None:
-        record.append(by, action, granted=granted, case=case, reason=reason, about=about)
+        said, waiting = Said(by, action, granted, case, reason, about), _waiting.get()
+        if waiting is None:
+            record.append_all([said])
+        else:
+            waiting.append(said)
     if not granted:
         raise NotAllowed(refusal(by, action, owner) if not may(by, action, owner) else f"{action}: {against}")
+
+
+@contextmanager
+def recorded_together() -> Iterator[None]:
+    """Let the record have what is authorised within the block when the block ends, all of it on disk at once.
+
+    Only what is done after the block has then been written down before. An error in the block leaves nothing out.
+    """
+    waiting: list[Said] = []
+    token = _waiting.set(waiting)
+    try:
+        yield
+    finally:
+        _waiting.reset(token)
+        record = Installation.here().record if waiting else None
+        if record is not None:
+            record.append_all(waiting)
 
 
 def refusal(by: Actor, action: Action, owner: str | None = None) -> str:
@@ -51,3 +75,6 @@ def refusal(by: Actor, action: Action, owner: str | None = None) -> str:
         return f"{action}: {whose} an admin may do it"
     able = " or ".join(sorted(roles)) or "nobody"
     return f"{action}: you are signed in as {by.role}; this takes the role of {able}"
+
+
+_waiting: ContextVar[list[Said] | None] = ContextVar("waiting", default=None)  # for the record, in this block

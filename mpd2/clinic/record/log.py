@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import fields, replace
 from pathlib import Path
 from threading import Lock
 from typing import Any
@@ -13,6 +13,7 @@ from sqlalchemy import Connection, delete, insert, select
 
 from mpd2.clinic.access.actions import Action
 from mpd2.clinic.access.actor import Actor
+from mpd2.clinic.installation import Said
 from mpd2.clinic.record.checkpoints import Checkpoints
 from mpd2.clinic.record.entry import (
     LONGEST_ABOUT,
@@ -58,10 +59,16 @@ class RecordLog:
         self, by: Actor, action: Action, *, granted: bool, case: str | None, reason: str, about: dict[str, Any]
     ) -> None:
         """Write one entry; when it returns, the entry is on disk. Raises `UserError` where it cannot be."""
+        self.append_all([Said(by, action, granted, case, reason, about)])
+
+    def append_all(self, said: Sequence[Said]) -> None:
+        """Write entries one after another; when it returns, all are on disk. Where one cannot be, none is."""
         self._reopen_if_replaced()
         with self.storage.writing() as connection:
-            entry = self.write(connection, by, action, granted=granted, case=case, reason=reason, about=about)
-        self.sign_if_due(entry)
+            entries = [self.write(connection, **{each.name: getattr(one, each.name) for each in fields(one)})
+                       for one in said]  # fmt: skip
+        for entry in entries:
+            self.sign_if_due(entry)
 
     def write(
         self,

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from mpd2.clinic.access.authorise import NotAllowed
+from mpd2.clinic.access.authorise import NotAllowed, recorded_together
 from mpd2.clinic.shadow.columns import TIME
 from mpd2.clinic.shadow.rows import Arrival, Basis, Key, Outcome, Reading
 from mpd2.clinic.shadow.store import ShadowStore
@@ -37,15 +37,16 @@ def keep(
     """Write those of the numbered rows that are new, each asked about first; a `conflict` says what was expected."""
     fates = store.fates([row for _, row in rows])
     new, refused = [], []
-    for (number, row), fate in zip(rows, fates, strict=True):
-        if fate == "new":
-            try:
-                ask(row)
-                new.append((number, row))
-            except NotAllowed as refusal:
-                refused.append(Problem(number, "", str(refusal), "somebody who may"))
-        elif fate == "other":
-            refused.append(_conflict(number, row, conflict))
+    with recorded_together():
+        for (number, row), fate in zip(rows, fates, strict=True):
+            if fate == "new":
+                try:
+                    ask(row)
+                    new.append((number, row))
+                except NotAllowed as refusal:
+                    refused.append(Problem(number, "", str(refusal), "somebody who may"))
+            elif fate == "other":
+                refused.append(_conflict(number, row, conflict))
     written = [each.fate for each in store.write([row for _, row in new], bases)]
     became = list(zip(new, written, strict=True))
     refused += [_conflict(number, row, conflict) for (number, row), fate in became if fate == "other"]

@@ -7,10 +7,12 @@ digests of its files, so that what was proposed is what is activated and what is
 from __future__ import annotations
 
 import fcntl
+import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from threading import Lock
 
 from pydantic import Field, ValidationError
 
@@ -28,6 +30,7 @@ from mpd2.lab.workspaces.shelf import find
 FILE, LOCK = "activation.json", "lock"
 LONGEST = 500  # characters of a reason
 KEPT = 100  # activations that are remembered here; the record remembers all
+Stamps = tuple[tuple[str, int, int, int, int], ...]
 ALONE = "by the single local user alone, since this installation has no login"
 
 
@@ -144,8 +147,24 @@ def folder_of(run: str, place: Workshop) -> Path:
 def digest_of(run: str, place: Workshop) -> str:
     """What tells a run from every other: the digests of its files, each of which is compared with the file."""
     folder = folder_of(run, place)
-    load_run(folder)
-    return short_hash(sorted(read_description(folder).files.items()))
+    stamps = _stamps(folder)  # before they are read
+    with _LOOKED:
+        known = _digests.get(folder)
+    if known is None or known[0] != stamps:
+        load_run(folder)
+        known = stamps, short_hash(sorted(read_description(folder).files.items()))
+        with _LOOKED:
+            _digests[folder] = known
+    return known[1]
+
+
+def _stamps(folder: Path) -> Stamps:
+    """What tells whether a file of a run was written since: names, times in ns, sizes and inodes."""
+    try:
+        found = [(each.name, each.stat()) for each in os.scandir(folder)]
+    except OSError as error:
+        raise UserError(f"{folder.name}: the run cannot be read: {error.strerror}") from None
+    return tuple(sorted((name, each.st_mtime_ns, each.st_ctime_ns, each.st_size, each.st_ino) for name, each in found))
 
 
 def _second_person(proposal: Proposal | None, by: Actor) -> str:
@@ -171,3 +190,7 @@ def _alone(place: Workshop) -> Iterator[None]:
     with file:
         fcntl.flock(file, fcntl.LOCK_EX)
         yield
+
+
+_LOOKED = Lock()
+_digests: dict[Path, tuple[Stamps, str]] = {}  # of runs whose files were compared with their digests, until they change

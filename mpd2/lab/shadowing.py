@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -38,7 +39,8 @@ class Shadow:
     workspace: Workspace  # whose cases the active run learned from
     deciders: Deciders  # the active run, under the setting of each day
     title: str  # of the active run, as it was proposed
-    stamps: tuple[tuple[int, int], ...]  # of the workspace's files when they were read
+    files: tuple[Path, ...]  # of the workspace
+    stamps: tuple[tuple[int, int], ...]  # of these when they were read
     _made: list[Snapshot] = field(default_factory=list)  # the newest, if there is any
     _making: Lock = field(default_factory=Lock)
 
@@ -102,18 +104,19 @@ class Shadow:
 
     def _is_as_it_was(self) -> bool:
         """Whether the database and the table are still the files they were."""
-        return not self.store.is_replaced() and _stamps(self.workspace) == self.stamps
+        return not self.store.is_replaced() and _stamps(self.files) == self.stamps
 
 
 def _made(place: Workshop, store: ShadowStore, proposal: Proposal, folder: Path) -> Shadow:
     run = load_run(folder)
     workspace = _workspace_of(proposal.run, run, place)
-    stamps = _stamps(workspace)
+    files = (workspace.manifest_path, workspace.table)
+    stamps = _stamps(files)
     learned = as_learned(run, workspace)
     store.open()
     errors = load_errors(folder)
     deciders = Deciders(store, run, proposal.digest, learned, errors, keeping_sensitivity(run, learned, errors))
-    return Shadow(place, store, workspace, deciders, proposal.run, stamps)
+    return Shadow(place, store, workspace, deciders, proposal.run, files, stamps)
 
 
 def as_learned(run: Run, workspace: Workspace) -> Cohort:
@@ -135,11 +138,11 @@ def _workspace_of(name: str, run: Run, place: Workshop) -> Workspace:
     raise UserError(f"{name}: the table it learned from, {run.fingerprint}, is in none of the workspaces here")
 
 
-def _stamps(workspace: Workspace) -> tuple[tuple[int, int], ...]:
+def _stamps(files: Sequence[Path]) -> tuple[tuple[int, int], ...]:
     try:
-        found = [path.stat() for path in (workspace.manifest_path, workspace.table)]
+        found = [path.stat() for path in files]
     except OSError as error:
-        raise UserError(f"workspace {workspace.name}: cannot be read: {error.strerror}") from None
+        raise UserError(f"workspace {files[0].parent.name}: cannot be read: {error.strerror}") from None
     return tuple((each.st_mtime_ns, each.st_size) for each in found)
 
 

@@ -50,14 +50,15 @@ def take_in(frame: pd.DataFrame, store: ShadowStore, deciders: Deciders, *, by: 
 def _take_some(cells: pd.DataFrame, store: ShadowStore, deciders: Deciders, by: Actor) -> Taken:
     """The same of a few good rows, which are kept together."""
     cohort = build_cohort(cells, deciders.manifest, "")
-    by_setting: dict[str, list[int]] = {}
-    for place, time in enumerate(cells[TIME]):
-        by_setting.setdefault(deciders.setting_on(time.date()).text(), []).append(place)
+    days = [time.date() for time in cells[TIME]]
+    who = {day: deciders.on(day) for day in dict.fromkeys(days)}
+    by_decider: dict[str, list[int]] = {}
+    for place, day in enumerate(days):
+        by_decider.setdefault(who[day].basis.digest, []).append(place)
     arrivals: dict[int, Arrival] = {}
-    used: dict[str, Decider] = {}
-    for places in by_setting.values():
-        decider = deciders.on(cells[TIME].iloc[places[0]].date())
-        used[decider.basis.digest] = decider
+    used = {decider.basis.digest: decider for decider in who.values()}
+    for digest, places in by_decider.items():
+        decider = used[digest]
         arrivals |= zip(places, _arrivals(cohort.rows(np.array(places)), cells.iloc[places], decider, by), strict=True)
     ordered = [arrivals[place] for place in range(len(cells))]
     return keep(
@@ -106,9 +107,9 @@ def _checked(frame: pd.DataFrame, manifest: Manifest) -> tuple[pd.DataFrame, lis
         if cell
     ]
     times, bad_times = _times(cells)
-    cells = cells[[name for name in cells if name in known]].assign(
-        **{flag: cells[flag].where(cells[flag] != "", "1") if flag in cells else "1" for flag in flags}
-    )
+    there = cells.reindex(columns=flags, fill_value="1")
+    said = [name for name in cells if name in known and name not in flags]
+    cells = pd.concat([cells[said], there.mask(there == "", "1")], axis=1)
     rules = rules_of(cells, manifest, "routing")
     rules[row.case] = rules[row.case][:1]  # a case may come in more than once
     problems += bad_times + failing_rows(cells, rules)

@@ -58,8 +58,13 @@ def _measured(cells: pd.DataFrame, inputs: Sequence[Input]) -> dict[str, Floats]
 
 def _bits(cells: pd.DataFrame, columns: Sequence[str]) -> Ints:
     """Columns of 0 and 1 side by side; UNKNOWN where a cell is empty or the column is not there."""
-    side_by_side = cells.reindex(columns=list(columns), fill_value="").apply(numbers)
-    return side_by_side.fillna(UNKNOWN).to_numpy(np.int64)
+    found = _numbers_of(cells.reindex(columns=list(columns), fill_value=""))
+    return np.where(np.isnan(found), UNKNOWN, found).astype(np.int64)
+
+
+def _numbers_of(cells: pd.DataFrame) -> Floats:
+    """All cells as numbers at once, [N, columns], NaN where they are none."""
+    return numbers(pd.Series(cells.to_numpy(object).ravel())).to_numpy(float).reshape(cells.shape)
 
 
 def build_cohort(cells: pd.DataFrame, manifest: Manifest, fingerprint: str) -> Cohort:
@@ -83,7 +88,7 @@ def build_cohort(cells: pd.DataFrame, manifest: Manifest, fingerprint: str) -> C
         cluster=_clusters(cells, manifest),
         state=np.where(absent, 0.0, state),
         absent=absent,
-        drawn=cells.reindex(columns=list(manifest.drawn)).apply(numbers).to_numpy(float).reshape(len(cells), -1),
+        drawn=_numbers_of(cells.reindex(columns=list(manifest.drawn))),
         truth=_bits(cells, [row.truth])[:, 0],
         decisions=np.where(available, words, UNKNOWN),
         available=available,

@@ -74,9 +74,10 @@ def rules_of(cells: pd.DataFrame, manifest: Manifest, purpose: Purpose) -> dict[
         required |= dict.fromkeys(manifest.columns, (BIT.or_empty(), ANY_DECISION))
     else:
         optional |= {column: (rule.or_empty(),) for column, rule in outcome.items()}
+        bit = BIT.or_empty()
         for column, flag in zip(manifest.columns, availability_columns(manifest), strict=True):
-            either = ColumnRule(f"0 or 1, or empty; or else a column {flag} of 0 and 1", BIT.or_empty().holds)
-            optional |= {column: (BIT.or_empty(),), flag: (BIT.or_empty(),)}
+            either = ColumnRule(f"0 or 1, or empty; or else a column {flag} of 0 and 1", bit.holds)
+            optional |= {column: (bit,), flag: (bit,)}
             required |= {} if {column, flag} & set(cells) else {column: (either,)}
     return required | {column: rules for column, rules in optional.items() if column in cells}
 
@@ -146,12 +147,15 @@ def failing_rows(cells: pd.DataFrame, rules: dict[str, tuple[ColumnRule, ...]]) 
     Quicker than `problems_of` for the few rows that come in at a time.
     """
     found = []
+    suspect = _in_doubt(cells, rules)
     for column, group in rules.items():
         if column not in cells:
             expected = group[0].expected if group else "a cell"
             found += [Problem(row, column, "no such column", expected) for row in cells.index.tolist()]
             continue
         for rule in group:
+            if rule not in suspect:
+                continue
             fails = ~np.broadcast_to(rule.holds(cells[column]), len(cells))
             bad = cells[column][fails]
             found += [
@@ -159,6 +163,19 @@ def failing_rows(cells: pd.DataFrame, rules: dict[str, tuple[ColumnRule, ...]]) 
                 for row, cell in zip(bad.index.tolist(), bad, strict=True)
             ]
     return found
+
+
+def _in_doubt(cells: pd.DataFrame, rules: dict[str, tuple[ColumnRule, ...]]) -> set[ColumnRule]:
+    """The rules that some cell breaks; the cells of all columns under the same rule are looked at together."""
+    under: dict[ColumnRule, list[str]] = {}
+    for column, group in rules.items():
+        for rule in group if column in cells else ():
+            under.setdefault(rule, []).append(column)
+    together = {
+        rule: cells[columns[0]] if len(columns) == 1 else pd.Series(cells[columns].to_numpy(object).ravel())
+        for rule, columns in under.items()
+    }
+    return {rule for rule, all_cells in together.items() if not np.all(rule.holds(all_cells))}
 
 
 def _problem(

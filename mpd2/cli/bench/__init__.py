@@ -145,6 +145,20 @@ def _describe_visitors(timings: Timings) -> str:
     return describe_visitors(timings)
 
 
+def _measure_clinic(args: Namespace) -> Timings:
+    from mpd2.cli.bench.clinic.load import Load, bench_clinic
+
+    return bench_clinic(
+        Load(args.cases, args.rate, args.minutes, args.visitors, args.pause, args.alone, args.rounds, args.seed)
+    )
+
+
+def _describe_clinic(timings: Timings) -> str:
+    from mpd2.cli.bench.clinic.load import describe_clinic
+
+    return describe_clinic(timings)
+
+
 SUBJECTS: dict[str, tuple[Callable[[Namespace], Timings], Callable[[Timings], str]]] = {
     "train": (_measure_training, describe_training),
     "route": (_measure_routing, describe_route),
@@ -156,5 +170,6 @@ SUBJECTS: dict[str, tuple[Callable[[Namespace], Timings], Callable[[Timings], st
     "clinic-statistics": (_measure_statistics, _describe_statistics),
     "local-cases": (_measure_local, _describe_local),
     "visitors": (_measure_visitors, _describe_visitors),
+    "clinic": (_measure_clinic, _describe_clinic),
 }
 """How each subject is measured, and its timings as text."""

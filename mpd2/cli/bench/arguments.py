@@ -165,6 +165,25 @@ def _add_local(command: ArgumentParser) -> None:
     add_json(command)
 
 
+def _add_clinic(command: ArgumentParser) -> None:
+    describe(
+        command,
+        "A clinic filled with days of cases, readings and outcomes: rows a second, seconds of a case sent and of each\n"
+        "page at rest, and of both while cases come in and visitors look; memory, and whether all is kept once.",
+        "bench clinic --json",
+        "bench clinic --cases 3000 --minutes 1",
+    )
+    command.add_argument("--cases", type=count, default=100_000, help="that are there at first (default: 100000)")
+    command.add_argument("--rate", type=float, default=10.0, help="cases a second that come in (default: 10)")
+    command.add_argument("--minutes", type=float, default=10.0, help="that they come in (default: 10)")
+    command.add_argument("--visitors", type=count, default=10, help="who look meanwhile (default: 10)")
+    command.add_argument("--pause", type=float, default=10.0, help="seconds between two clicks, the mean (default: 10)")
+    command.add_argument("--alone", type=count, default=200, help="cases sent one after another first (default: 200)")
+    command.add_argument("--rounds", type=count, default=20, help="through all pages at rest (default: 20)")
+    command.add_argument("--seed", type=int, default=0, help="of cases and of what visitors do (default: 0)")
+    add_json(command)
+
+
 SUBJECTS = (
     ("train", "time the training of a population", _add_train),
     ("route", "time rerouting as cases become many and places few", _add_route),
@@ -175,6 +194,7 @@ SUBJECTS = (
     ("record", "time the record: appends and searches, empty and with a million entries", _add_record),
     ("clinic-statistics", "how often intervals are right and alarms false, how soon changes show", _add_statistics),
     ("local-cases", "what local outcomes buy where a cohort is new, old run against new", _add_local),
+    ("clinic", "the clinic with a great many cases: pages, intake, and both at once", _add_clinic),
     ("visitors", "let many visitors come at once: waiting, errors, memory", _add_visitors),
 )
 """Every subject, what it times, and its own arguments."""

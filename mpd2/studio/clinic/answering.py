@@ -115,6 +115,7 @@ def _save(clinic: Clinic, reader: str, key: Key) -> None:
     except UserError as error:
         state[TOLD] = ("error", str(error))
         return
+    store.seen_at_once(clinic)
     state[TOLD] = refusal_of(taken) or ("done", f"{key.case}: the answer is kept. {_next(clinic, key)}")
     state[SAYS] = None
 
@@ -145,6 +146,7 @@ def _overridden(clinic: Clinic, key: Key) -> None:
     state: Any = st.session_state
     try:
         override(key, str(state[OTHERWISE]), str(state[REASON]), clinic.shadow.store, by=identity.actor())
+        store.seen_at_once(clinic)
         state[TOLD] = (
             "done",
             f"{key.case}: the other choice is in the record. {texts.FOLLOWS}",

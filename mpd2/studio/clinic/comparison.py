@@ -39,7 +39,7 @@ def draw(clinic: Clinic) -> None:
         columns=texts.COMPARED_COLUMNS,
         csv=table,
     )
-    st.caption(f"{against(clinic.snapshot)} {texts.COMPARED}")
+    st.caption(f"{against(clinic.figures.snapshot)} {texts.COMPARED}")
 
 
 def _charts(clinic: Clinic, metric: str, by: str) -> None:

@@ -31,7 +31,7 @@ SENT = Sent("intake", "Cases", Action.ROUTE_CASE, "case", "cases", "Take in {row
 def draw(clinic: Clinic) -> None:
     """A file of cases, and what came in before."""
     st.markdown(f"{texts.INTAKE} {texts.TIMES}")
-    sending.draw(SENT, lambda cells, by: take_in(cells, clinic.shadow.store, clinic.shadow.deciders, by=by))
+    sending.draw(SENT, clinic, lambda cells, by: take_in(cells, clinic.shadow.store, clinic.shadow.deciders, by=by))
     with st.container(horizontal=True):
         sending.sample("Template", partial(_template, clinic), texts.TEMPLATE)
         sending.sample("Example day", partial(samples.example, clinic), texts.EXAMPLE)

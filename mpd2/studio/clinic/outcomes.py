@@ -11,7 +11,7 @@ from mpd2.clinic.shadow import columns
 from mpd2.clinic.shadow.answering import add_outcomes, add_readings
 from mpd2.core.errors import UserError
 from mpd2.core.text import capital, count, verbatim
-from mpd2.studio.clinic import answering, samples, sending, texts
+from mpd2.studio.clinic import answering, samples, sending, store, texts
 from mpd2.studio.clinic.sending import Sent
 from mpd2.studio.clinic.store import Clinic
 from mpd2.studio.shell import identity
@@ -28,14 +28,14 @@ def draw(clinic: Clinic) -> None:
     st.markdown(f"{texts.OUTCOMES} **Known of {count(known)} of {count(len(clinic.snapshot))} cases.**")
     left, right = st.columns(2, gap="large")
     with left:
-        sending.draw(OUTCOMES, lambda cells, by: add_outcomes(cells, clinic.shadow.store, by=by))
+        sending.draw(OUTCOMES, clinic, lambda cells, by: add_outcomes(cells, clinic.shadow.store, by=by))
         sending.sample("Example outcomes", partial(samples.outcomes, clinic), texts.EXAMPLE_OUTCOMES)
     with right:
         _by_hand(clinic)
     with st.expander("Readers' answers from a file", icon=":material/rate_review:"):
         st.markdown(texts.READINGS)
         sending.draw(
-            READINGS, lambda cells, by: add_readings(cells, clinic.shadow.store, clinic.shadow.deciders, by=by)
+            READINGS, clinic, lambda cells, by: add_readings(cells, clinic.shadow.store, clinic.shadow.deciders, by=by)
         )
         sending.sample("Example answers", partial(samples.readings, clinic), texts.EXAMPLE_ANSWERS)
 
@@ -73,6 +73,7 @@ def _add(clinic: Clinic) -> None:
     }
     try:
         taken = add_outcomes(answering.one_row(row), clinic.shadow.store, by=identity.actor())
+        store.seen_at_once(clinic)
         state[TOLD] = answering.refusal_of(taken) or ("done", "The outcome is kept.")
     except UserError as error:
         state[TOLD] = ("error", str(error))

@@ -16,7 +16,8 @@ from mpd2.core.table_file import problems_frame
 from mpd2.core.text import numbered
 from mpd2.lab.imports.files import BROWSER, ENDINGS, MEGA
 from mpd2.lab.received import receive
-from mpd2.studio.clinic import texts
+from mpd2.studio.clinic import store, texts
+from mpd2.studio.clinic.store import Clinic
 from mpd2.studio.parts import widgets
 from mpd2.studio.shell import identity, session
 from mpd2.studio.your_data import refusals
@@ -40,7 +41,7 @@ class Sent:
     prepared: Callable[[pd.DataFrame], pd.DataFrame] = lambda cells: cells  # what is done with a file's cells at first
 
 
-def draw(sent: Sent, take_in: TakeIn) -> None:
+def draw(sent: Sent, clinic: Clinic, take_in: TakeIn) -> None:
     """A place for a file, the button that takes it in, and what became of the last one."""
     file = st.file_uploader(sent.label, type=TYPES, key=f"{sent.key}_file", help=texts.PRIVATE,
                             max_upload_size=(BROWSER.size or MEGA) // MEGA)  # fmt: skip
@@ -55,7 +56,7 @@ def draw(sent: Sent, take_in: TakeIn) -> None:
         )
         st.button(
             sent.press.format(rows=numbered(len(cells), "row")), key=f"{sent.key}_take", type="primary",
-            on_click=_take, args=(sent, cells, file.file_id, take_in), **identity.permitted(sent.action),
+            on_click=_take, args=(sent, clinic, cells, file.file_id, take_in), **identity.permitted(sent.action),
         )  # fmt: skip
     except UserError as error:
         refusals.draw(error, key=f"{sent.key}_unread", of="Your table")
@@ -75,9 +76,10 @@ def sample(label: str, make: Callable[[Actor], bytes], explained: str) -> None:
     )  # fmt: skip
 
 
-def _take(sent: Sent, cells: pd.DataFrame, file_id: str, take_in: TakeIn) -> None:
+def _take(sent: Sent, clinic: Clinic, cells: pd.DataFrame, file_id: str, take_in: TakeIn) -> None:
     try:
         outcome: Taken | UserError = take_in(cells, identity.actor())
+        store.seen_at_once(clinic)
     except UserError as error:
         outcome = error
     st.session_state[f"{sent.key}_taken"] = (file_id, outcome)

@@ -125,6 +125,7 @@ def _save(clinic: Clinic, roster: pd.DataFrame) -> None:
         confident = None if state[CONFIDENT] is None else state[CONFIDENT] / 100
         made = Setting(state[DAY], day.to_query(clinic.manifest), _weight(clinic, confident), confident)
         set_day(made, clinic.shadow.store, clinic.shadow.deciders, by=identity.actor())
+        store.seen_at_once(clinic)
         st.session_state[TOLD] = ("done", _in_words(clinic, made))
     except UserError as error:
         st.session_state[TOLD] = ("error", str(error))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 import pandas as pd
@@ -14,6 +14,7 @@ import streamlit as st
 from mpd2.clinic.access.actions import Role
 from mpd2.clinic.access.actor import Actor
 from mpd2.clinic.shadow.answering import reader_of
+from mpd2.clinic.shadow.deciders import Deciders
 from mpd2.clinic.shadow.evidence.comparison import ALL, COHORT, compare, weekly
 from mpd2.clinic.shadow.evidence.reader_rates import reader_rates
 from mpd2.clinic.shadow.evidence.watching import Watch, watch
@@ -21,7 +22,7 @@ from mpd2.clinic.shadow.rows import Key
 from mpd2.clinic.shadow.snapshot import Snapshot
 from mpd2.clinic.shadow.worklists import awaited, overview_of, seen_worklist
 from mpd2.core.cache import cached
-from mpd2.core.cohort import UNKNOWN
+from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.manifest import Manifest, Task
 from mpd2.core.state import PROBABILITY, UNCERTAINTY
 from mpd2.core.text import capital, percent
@@ -32,6 +33,7 @@ from mpd2.lab.shadowing import Shadow
 from mpd2.planning.day import DaySetting
 from mpd2.planning.floors import Floor
 from mpd2.present.words.clinic import Sent, Standing
+from mpd2.studio.clinic.moments import MOMENTS, Findings
 from mpd2.study.operating import choose_point
 
 KINDS = {
@@ -42,6 +44,7 @@ KINDS = {
 
 CASE = "case_id"  # as tables with a row a case call it on pages
 DATE = 10  # characters of a date
+WROTE = "clinic_wrote"  # key of the session: the version of what this visitor wrote last
 WAS_DONE, AI_ALONE = "what was done", "the AI alone"
 
 
@@ -50,8 +53,14 @@ class Clinic:
     """The clinic at one moment."""
 
     shadow: Shadow
-    snapshot: Snapshot
     active: Activation
+    rows: Findings  # of all that is kept
+    figures: Findings  # the same, or where very much is kept for a short while of what was kept before
+
+    @property
+    def snapshot(self) -> Snapshot:
+        """The rows."""
+        return self.rows.snapshot
 
     @property
     def manifest(self) -> Manifest:
@@ -88,7 +97,8 @@ class Clinic:
     @property
     def against(self) -> str:
         """What the run is compared with."""
-        told = self.snapshot.done[self.snapshot.countable] != UNKNOWN
+        judged = self.figures.snapshot
+        told = judged.done[judged.countable] != UNKNOWN
         return WAS_DONE if told.all() else AI_ALONE if not told.any() else f"{WAS_DONE}, or {AI_ALONE} if unknown"
 
     def row_of(self, key: Key) -> int:
@@ -102,15 +112,21 @@ class Clinic:
 
     def again(self) -> Clinic:
         """The clinic as it is now."""
-        return here(self.shadow.place)
+        return here(self.shadow.place, self.shadow.store.version())
 
 
-def here(place: Workshop) -> Clinic:
-    """The clinic as it is now."""
+def here(place: Workshop, wrote: int = 0) -> Clinic:
+    """The clinic as it is shown now, with every row up to the version that somebody `wrote` and expects to see."""
     shadow = Shadow.here(place)
     active = standing(place).active
     assert active is not None
-    return Clinic(shadow, shadow.snapshot(), active)
+    moment = MOMENTS.shown(shadow, wrote)
+    return Clinic(shadow, active, moment.rows, moment.figures)
+
+
+def seen_at_once(clinic: Clinic) -> None:
+    """Let what this visitor has just written be on their page."""
+    st.session_state[WROTE] = clinic.shadow.store.version()
 
 
 def warm(place: Workshop) -> None:
@@ -123,12 +139,12 @@ def warm(place: Workshop) -> None:
 
 def compared(clinic: Clinic, by: str) -> pd.DataFrame:
     """The comparison, taken apart."""
-    return _compared(clinic.shadow, clinic.snapshot.version, by)
+    return clinic.figures.once((compared, by), partial(_compared, by, clinic.shadow.learned))
 
 
 def weeks(clinic: Clinic) -> pd.DataFrame:
     """The comparison as it stood at the end of each week."""
-    return _weeks(clinic.shadow, clinic.snapshot.version)
+    return clinic.figures.once(weeks, _weeks)
 
 
 def counts(clinic: Clinic, day: date) -> tuple[Mapping[str, int], list[str]]:
@@ -137,29 +153,45 @@ def counts(clinic: Clinic, day: date) -> tuple[Mapping[str, int], list[str]]:
     return overview_of(clinic.snapshot, day), sorted(set(clinic.snapshot.stops[mine].tolist()) - {""})
 
 
-@cached
-def _compared(shadow: Shadow, version: int, by: str) -> pd.DataFrame:
-    now = shadow.snapshot()
+def _compared(by: str, learned: Cohort, found: Findings) -> pd.DataFrame:
+    now = found.snapshot
     whole = compare(now, now.costs())
-    rows = whole if by == ALL else pd.concat([whole, compare(now, now.costs(), by, shadow.learned)], ignore_index=True)
+    rows = whole if by == ALL else pd.concat([whole, compare(now, now.costs(), by, learned)], ignore_index=True)
     return rows.assign(value=rows["difference"].fillna(rows["would"]))
 
 
-@cached
-def _weeks(shadow: Shadow, version: int) -> pd.DataFrame:
-    now = shadow.snapshot()
-    rows = weekly(now, now.costs()).rename(columns={"part": "week"})
+def _weeks(found: Findings) -> pd.DataFrame:
+    rows = weekly(found.snapshot, found.snapshot.costs()).rename(columns={"part": "week"})
     return rows.assign(week=rows["week"].astype(str).str[:DATE], value=rows["difference"].fillna(rows["would"]))
 
 
 def rates(clinic: Clinic) -> pd.DataFrame:
     """How good each reader is by now."""
-    return _rates(clinic.shadow, clinic.snapshot.version)
+    learned = clinic.shadow.learned
+    return clinic.figures.once(rates, lambda found: reader_rates(found.snapshot, learned))
 
 
 def watched(clinic: Clinic) -> Watch:
-    """What is watched, over all cases."""
-    return _watched(clinic.shadow, clinic.snapshot.version, datetime.now(UTC).date())
+    """What is watched, over all cases, with what has been said of its alarms."""
+    found = _watched(datetime.now(UTC).date(), clinic.shadow.deciders, clinic.figures)
+    said = {each.alarm: each.reason for each in clinic.shadow.store.acknowledgements()}
+    return replace(found, alarms=tuple(replace(each, acknowledged=said.get(each.key, "")) for each in found.alarms))
+
+
+def path(clinic: Clinic, name: str) -> pd.DataFrame:
+    """How one monitor came to stand as it does: number, value and day after each case seen."""
+    day = datetime.now(UTC).date()
+    return clinic.figures.once((path, name, day), partial(_path, name, day, clinic.shadow.deciders))
+
+
+def _watched(day: date, deciders: Deciders, found: Findings) -> Watch:
+    return found.once((watched, day), lambda found: watch(found.snapshot, deciders.on(day)))
+
+
+def _path(name: str, day: date, deciders: Deciders, found: Findings) -> pd.DataFrame:
+    steps = _watched(day, deciders, found).paths[name]
+    days = np.datetime_as_string(steps["time"].to_numpy("datetime64[us]"), unit="D")
+    return pd.DataFrame({"number": np.arange(1, len(steps) + 1), "value": steps["level"], "day": days})
 
 
 def standings(now: Watch) -> list[Standing]:
@@ -178,8 +210,7 @@ def standings(now: Watch) -> list[Standing]:
 
 def waiting(clinic: Clinic) -> dict[str, int]:
     """How many cases wait for each reader, by column."""
-    columns, many = np.unique(awaited(clinic.snapshot), return_counts=True)
-    found = dict(zip(columns.tolist(), many.tolist(), strict=True))
+    found = clinic.rows.once(waiting, lambda found: pd.Series(awaited(found.snapshot)).value_counts().to_dict())
     return {column: found.get(column, 0) for column in clinic.names}
 
 
@@ -191,7 +222,7 @@ def worklist(clinic: Clinic, reader: str, by: Actor) -> pd.DataFrame:
 
 def arrivals(clinic: Clinic) -> pd.DataFrame:
     """Every case that came in, the newest first."""
-    return _arrivals(clinic.shadow, clinic.snapshot.version)
+    return clinic.rows.once(arrivals, partial(_arrivals, clinic.manifest))
 
 
 def inputs(clinic: Clinic, row: int) -> pd.DataFrame:
@@ -236,17 +267,11 @@ def own_share(clinic: Clinic) -> float:
     return _own_share(clinic.shadow)
 
 
-@cached
-def _rates(shadow: Shadow, version: int) -> pd.DataFrame:
-    return reader_rates(shadow.snapshot(), shadow.learned)
-
-
-@cached
-def _arrivals(shadow: Shadow, version: int) -> pd.DataFrame:
-    now = shadow.snapshot()
-    names = np.array(["AI", *(reader.name for reader in shadow.manifest.readers)], object)
-    column = {"": "", **dict(zip(shadow.manifest.columns, names[1:], strict=True))}
-    answers = np.array([shadow.manifest.task.negative, shadow.manifest.task.positive, ""], object)
+def _arrivals(manifest: Manifest, found: Findings) -> pd.DataFrame:
+    now = found.snapshot
+    names = np.array(["AI", *(reader.name for reader in manifest.readers)], object)
+    column = {"": "", **dict(zip(manifest.columns, names[1:], strict=True))}
+    answers = np.array([manifest.task.negative, manifest.task.positive, ""], object)
     rows = pd.DataFrame({
         "time": now.times,
         CASE: now.cohort.ids,
@@ -269,9 +294,3 @@ def _weight(shadow: Shadow, floor: Floor, confident: float | None) -> float:
 def _own_share(shadow: Shadow) -> float:
     val = shadow.learned.subset(split="val")
     return float((shadow.deciders.under(shadow.deciders.usual).decided(val).beliefs.action > 0).mean())
-
-
-@cached
-@st.spinner("Watching …")
-def _watched(shadow: Shadow, version: int, day: date) -> Watch:
-    return watch(shadow.snapshot(), shadow.deciders.on(day), shadow.store.acknowledgements())

@@ -43,7 +43,7 @@ def draw(about: Scenario) -> None:
             st.caption(f":material/visibility: {texts.SHADOW} {texts.SHADOW_MORE}")
             start.draw(about, place)
             return
-        clinic = store.here(place)
+        clinic = store.here(place, st.session_state.get(store.WROTE, 0))
         today.draw(clinic)
         tab = link.one(st.segmented_control, "Part", list(texts.TABS), key="clinic_tab", default="intake",
                        required=True, format_func=texts.TABS.__getitem__, label_visibility="collapsed")  # fmt: skip

@@ -37,7 +37,7 @@ def draw(clinic: Clinic) -> None:
         labels = dict(zip(rows["name"], rows["label"].map(capital), strict=True))
         name = link.one(st.selectbox, "Monitor", list(labels), key="clinic_monitor", default=next(iter(labels)),
                         format_func=labels.__getitem__, label_visibility="collapsed")  # fmt: skip
-        _path(name, labels[name], now)
+        _path(clinic, name, labels[name], now)
     with right:
         _alarms(clinic, now)
     widgets.data_table(
@@ -58,21 +58,19 @@ def _shown(rows: pd.DataFrame) -> pd.DataFrame:
     return shown[[name for name in texts.WATCHER_COLUMNS if name != "why_not" or rows["why_not"].any()]]
 
 
-def _path(name: str, label: str, now: Watch) -> None:
+def _path(clinic: Clinic, name: str, label: str, now: Watch) -> None:
     """How one monitor came to stand as it does."""
-    path = now.paths[name]
-    if path.empty:
+    rows = store.path(clinic, name)
+    if rows.empty:
         st.info(texts.NOTHING_SEEN.format(what=label), icon=":material/hourglass_empty:")
         return
-    days = path["time"].astype("datetime64[us]").dt.strftime("%Y-%m-%d")
-    rows = pd.DataFrame({"number": np.arange(1, len(path) + 1), "value": path["level"], "day": days})
     first = next((alarm.day for alarm in now.alarms if alarm.name == name), "")
     widgets.chart(
         charts.monitored(rows, 1.0, label),
         table=rows,
         key="clinic_path",
         alt_text=f"{label}: evidence of a change over {numbered(len(rows), 'value')}, now "
-        f"{decimal(float(path['level'].iloc[-1]), 2)} of an alarm{f'; the first alarm on {first}' if first else ''}",
+        f"{decimal(float(rows['value'].iloc[-1]), 2)} of an alarm{f'; the first alarm on {first}' if first else ''}",
         note=texts.PATH,
     )
 

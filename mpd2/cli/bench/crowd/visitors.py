@@ -47,7 +47,7 @@ def bench_visitors(crowd: Crowd, table: Path, curve: Path | None = None, alone: 
         with ThreadPoolExecutor() as side_by_side:
             servers = list(side_by_side.map(stack.enter_context, [serving() for _ in range(crowd.processes)]))
         for server in servers:
-            _await_rest(server)
+            await_rest(server)
         say("one visitor alone")
         prices, first = _prices(servers, alone)
         with _training(place, table, crowd.training) as trained:
@@ -121,7 +121,7 @@ def describe_visitors(timings: dict[str, Any]) -> str:
 # ---------------------------------------------------------------------------------- what goes on
 
 
-def _await_rest(server: Server) -> None:
+def await_rest(server: Server) -> None:
     """Wait until a new server has warmed its pages."""
     sleep(QUIET)
     end, before = monotonic() + PATIENCE, server.cpu_seconds()

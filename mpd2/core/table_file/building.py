@@ -58,13 +58,18 @@ def _measured(cells: pd.DataFrame, inputs: Sequence[Input]) -> dict[str, Floats]
 
 def _bits(cells: pd.DataFrame, columns: Sequence[str]) -> Ints:
     """Columns of 0 and 1 side by side; UNKNOWN where a cell is empty or the column is not there."""
-    found = _numbers_of(cells.reindex(columns=list(columns), fill_value=""))
+    found = _numbers_of(cells, columns)
     return np.where(np.isnan(found), UNKNOWN, found).astype(np.int64)
 
 
-def _numbers_of(cells: pd.DataFrame) -> Floats:
-    """All cells as numbers at once, [N, columns], NaN where they are none."""
-    return numbers(pd.Series(cells.to_numpy(object).ravel())).to_numpy(float).reshape(cells.shape)
+def _numbers_of(cells: pd.DataFrame, columns: Sequence[str]) -> Floats:
+    """Columns side by side as numbers, [N, columns]; NaN where a cell is none or the column is not there."""
+    found = np.full((len(cells), len(columns)), np.nan)
+    there = [place for place, name in enumerate(columns) if name in cells]
+    if there:
+        all_cells = cells[[columns[place] for place in there]].to_numpy(object)
+        found[:, there] = numbers(pd.Series(all_cells.ravel(), dtype=object)).to_numpy().reshape(all_cells.shape)
+    return found
 
 
 def build_cohort(cells: pd.DataFrame, manifest: Manifest, fingerprint: str) -> Cohort:
@@ -88,7 +93,7 @@ def build_cohort(cells: pd.DataFrame, manifest: Manifest, fingerprint: str) -> C
         cluster=_clusters(cells, manifest),
         state=np.where(absent, 0.0, state),
         absent=absent,
-        drawn=_numbers_of(cells.reindex(columns=list(manifest.drawn))),
+        drawn=_numbers_of(cells, manifest.drawn),
         truth=_bits(cells, [row.truth])[:, 0],
         decisions=np.where(available, words, UNKNOWN),
         available=available,

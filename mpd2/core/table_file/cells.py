@@ -186,7 +186,7 @@ def refuse_long(table: pa.Table, most: int | None, name: str) -> None:
 
 def as_text(frame: pd.DataFrame) -> pd.DataFrame:
     """Every cell as text, "" where it is empty."""
-    if all(pd.api.types.infer_dtype(frame.iloc[:, place], skipna=False) == "string" for place in range(frame.shape[1])):
+    if pd.api.types.infer_dtype(frame.to_numpy(object).ravel(), skipna=False) == "string":
         return frame.astype(object)
     return frame.astype(object).where(frame.notna(), "").astype(str).astype(object)
 

@@ -40,7 +40,7 @@ def _one_of(values: Sequence[str]) -> ColumnRule:
 # A NUL at the end of a text is lost in an array: two ids would become one.
 ID = ColumnRule(
     "an id of 1 to 100 characters",
-    lambda cells: cells.str.len().between(1, 100) & ~cells.str.contains("\0", regex=False),
+    lambda cells: cells.map(lambda cell: 1 <= len(cell) <= 100 and "\0" not in cell).astype(bool),
 )
 UNIQUE = ColumnRule("an id that no row above has", lambda cells: ~cells.duplicated() | (cells == ""))
 BIT = ColumnRule("0 or 1", lambda cells: numbers(cells).isin([0, 1]))
@@ -171,8 +171,11 @@ def _in_doubt(cells: pd.DataFrame, rules: dict[str, tuple[ColumnRule, ...]]) -> 
     for column, group in rules.items():
         for rule in group if column in cells else ():
             under.setdefault(rule, []).append(column)
+    every, place = cells.to_numpy(object), {name: at for at, name in enumerate(cells)}
     together = {
-        rule: cells[columns[0]] if len(columns) == 1 else pd.Series(cells[columns].to_numpy(object).ravel())
+        rule: pd.Series(every[:, [place[name] for name in columns]].ravel(), dtype=object)
+        if len(columns) > 1
+        else cells[columns[0]]
         for rule, columns in under.items()
     }
     return {rule for rule, all_cells in together.items() if not np.all(rule.holds(all_cells))}

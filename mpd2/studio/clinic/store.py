@@ -58,6 +58,11 @@ class Clinic:
     figures: Findings  # the same, or where very much is kept for a short while of what was kept before
 
     @property
+    def is_behind(self) -> bool:
+        """Whether rows are kept that are not in the figures yet."""
+        return self.figures.version < self.shadow.store.version()
+
+    @property
     def snapshot(self) -> Snapshot:
         """The rows."""
         return self.rows.snapshot

@@ -19,6 +19,7 @@ SHADOW = "Shadow mode: nothing in care changes."
 SHADOW_MORE = (
     "Every case is routed before anybody knows the truth, and what would have been done is compared with what was done."
 )
+AS_OF = "As of {time} UTC. So many cases are kept that what comes in is shown within half a minute."
 GOES_BY = "It goes by {run}, which is activated for the clinic, and not by the active run in the sidebar."
 NOT_READY = "No run is activated for the clinic yet, so no case can be taken in. Propose one and activate it."
 HOW = (

@@ -32,5 +32,7 @@ def draw(clinic: Clinic) -> None:
         now = store.watched(clinic)
         said = f"{words.watch_in_words(store.standings(now))} · {store.sent(clinic).in_words()}"
         st.markdown(f"**Watch:** {verbatim(said)}", help=texts.WATCHED)
+        if clinic.is_behind:
+            st.caption(texts.AS_OF.format(time=f"{clinic.figures.at:%H:%M:%S}"))
         if now.suggestion:
             st.warning(verbatim(now.suggestion), icon=":material/front_hand:")

@@ -49,39 +49,42 @@ def bench_clinic(load: Load) -> dict[str, Any]:
         say(f"filling a clinic with {load.cases:,} cases")
         past = Past.of(shadow, load.cases, load.seed)
         filled = fill(shadow, past)
-        begin = datetime.now(UTC)
-        with serving() as server:
-            await_rest(server)
-            intake = Intake(server.address, token, lambda number: past.as_json(number, begin + number * LEAD))
-            held = {"at_rest": server.megabytes()}
-            say("looking at it at rest")
-            seen, steps = asyncio.run(_look(server, load.rounds))
-            held["after_looking"] = server.megabytes()
-            say("sending at rest")
-            spent, quiet = server.cpu_seconds(), intake.one_after_another(load.alone)
-            at_rest = {"seconds": spread_of(quiet), "cpu_milliseconds": _each(spent, server.cpu_seconds(), len(quiet))}
-            say(f"{load.rate:g} cases a second and {load.visitors} visitors for {load.minutes:g} minutes")
-            held["before_load"] = server.megabytes()
-            sent, log, spent = _both(load, server, intake)
-            held["after_load"] = server.megabytes()
-        return {
-            "setting": vars(load),
-            "filled": filled,
-            "megabytes": held,
-            "pages_at_rest": seen,
-            "intake_at_rest": at_rest,
-            "together": {
-                "accepted": sum(not each.problem for each in sent),
-                "intake": spread_of(sent),
-                "views": spread([step for step in log.steps if step.is_view]),
-                "pages": {entry.key: spread([step for step in log.steps if step.is_view and step.page == entry.key])
-                          for entry in PAGES},
-                "cores": None if spent is None else spent / log.now(),
-                "megabytes_most": max(each.megabytes[0] or 0.0 for each in log.looks),
-            },
-            "kept": _kept(shadow, past, intake.sent),
-            "problems": problems([*steps, *log.steps], intake.sent),
-        }  # fmt: skip
+        return {"setting": vars(load), "filled": filled, **under_load(load, shadow, token, past)}
+
+
+def under_load(load: Load, shadow: Shadow, token: str, past: Past) -> dict[str, Any]:
+    """What a server of a clinic that is filled takes for its pages and for what comes in, and whether it keeps it."""
+    begin = datetime.now(UTC)
+    with serving() as server:
+        await_rest(server)
+        intake = Intake(server.address, token, lambda number: past.as_json(number, begin + number * LEAD))
+        held = {"at_rest": server.megabytes()}
+        say("looking at it at rest")
+        seen, steps = asyncio.run(_look(server, load.rounds))
+        held["after_looking"] = server.megabytes()
+        say("sending at rest")
+        spent, quiet = server.cpu_seconds(), intake.one_after_another(load.alone)
+        at_rest = {"seconds": spread_of(quiet), "cpu_milliseconds": _each(spent, server.cpu_seconds(), len(quiet))}
+        say(f"{load.rate:g} cases a second and {load.visitors} visitors for {load.minutes:g} minutes")
+        held["before_load"] = server.megabytes()
+        sent, log, spent = _both(load, server, intake)
+        held["after_load"] = server.megabytes()
+    return {
+        "megabytes": held,
+        "pages_at_rest": seen,
+        "intake_at_rest": at_rest,
+        "together": {
+            "accepted": sum(not each.problem for each in sent),
+            "intake": spread_of(sent),
+            "views": spread([step for step in log.steps if step.is_view]),
+            "pages": {entry.key: spread([step for step in log.steps if step.is_view and step.page == entry.key])
+                      for entry in PAGES},
+            "cores": None if spent is None else spent / log.now(),
+            "megabytes_most": max(each.megabytes[0] or 0.0 for each in log.looks),
+        },
+        "kept": _kept(shadow, past, intake.sent),
+        "problems": problems([*steps, *log.steps], intake.sent),
+    }  # fmt: skip
 
 
 def describe_clinic(found: dict[str, Any]) -> str:

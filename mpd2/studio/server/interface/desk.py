@@ -177,9 +177,12 @@ def _added(cells: pd.DataFrame, add: Adding) -> tuple[dict[int, Fate], dict[int,
 
 def layers(cells: pd.DataFrame) -> list[pd.DataFrame]:
     """The rows in parts, of each of which every key is another: what a key became is then what its row became."""
+    keys = keys_of(cells)
+    if keys and len(set(keys.values())) == len(keys):
+        return [cells]
     seen: Counter[Key | int] = Counter()
     layer = {}
-    for at, key in keys_of(cells).items():
+    for at, key in keys.items():
         layer[at] = seen[key]
         seen[key] += 1
     return [part for _, part in cells.groupby(pd.Series(layer, dtype=int), sort=True)] if layer else []

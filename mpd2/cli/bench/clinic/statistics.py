@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from mpd2.cli.bench.clinic.drifts import alarms_a_year, arrivals, average_run_lengths, planted, seen_of
-from mpd2.cli.bench.clinic.signals import monitors
+from mpd2.cli.bench.clinic.drifts import alarms_a_year, among, arrivals, average_run_lengths, planted, watched
 from mpd2.cli.output import aligned, say
+from mpd2.clinic.shadow.deciders import keeping_sensitivity
+from mpd2.clinic.shadow.deciding import Decider
+from mpd2.clinic.shadow.evidence.monitoring import learned_of, past_of
 from mpd2.core.arrays import Bools, Floats
 from mpd2.core.cohort import Cohort
+from mpd2.core.error_rates import ErrorModel
 from mpd2.core.policy import decided_together
 from mpd2.core.rng import Stream, stream
 from mpd2.core.runs import Run
@@ -37,37 +40,39 @@ READERS = 12
 OTHER_SETTINGS = (52.0, 365.0)  # alarms for nothing a year
 
 
-def bench_clinic_statistics(cohort: Cohort, run: Run, replays: int, others: bool = True) -> dict[str, Any]:
+def bench_clinic_statistics(
+    cohort: Cohort, run: Run, errors: ErrorModel | None, replays: int, others: bool = True
+) -> dict[str, Any]:
     """Everything by simulation on a table's cases and a run's decisions; plain values, ready for JSON."""
-    learned = seen_of(run, cohort.rows(cohort.split != "test"))
-    later = seen_of(run, cohort.rows(cohort.split != "train"))
+    decider = Decider.of(run, "", cohort, errors, keeping_sensitivity(run, cohort, errors))
+    learned, later = learned_of(decider), past_of(decider, cohort.rows(cohort.split != "train"))
     say("sequences")
     coverage = sequence_coverage(_Differences.of(run, later.cohort), replays)
     coverage += once_each(_Differences.of(run, cohort.subset(split="test")), replays)
     say("readers")
     readers = reader_coverage(replays)
     say("monitors")
-    watching, local = monitors(learned), monitors(later)
+    watching, local = watched(decider, learned), watched(decider, among(later))
     found = {
         "setting": {
             "replays": replays, "alpha": ALPHA, "tight_at": TIGHT_AT, "weeks": WEEKS, "a_week": A_WEEK,
             "monitors": len(watching), "false_alarms_a_year": FALSE_ALARMS, "cases_a_day": A_DAY,
-            "slack": SLACK, "odds_ratio": ODDS_RATIO, "learned": len(learned.cohort), "stream": len(later.cohort),
+            "slack": SLACK, "odds_ratio": ODDS_RATIO, "learned": len(learned.every.cohort), "stream": len(later.cohort),
         },
         "coverage": coverage,
         "readers": readers,
         "run_lengths": average_run_lengths(watching, learned, replays),
         "alarms_a_year": {
             "learned": alarms_a_year(watching, arrivals(watching, learned)),
-            "later cases": alarms_a_year(watching, arrivals(watching, later)),
-            "later cases, compared with themselves": alarms_a_year(local, arrivals(local, later)),
+            "later cases": alarms_a_year(watching, arrivals(watching, among(later))),
+            "later cases, compared with themselves": alarms_a_year(local, arrivals(local, among(later))),
         },
-        "delays": planted(watching, later, run, replays),
+        "delays": planted(watching, later, decider, replays),
     }  # fmt: skip
     if others:
         found["other_settings"] = [
             {"false_alarms_a_year": each}
-            | {"delays": planted(monitors(learned, each), later, run, replays, beside=False)}
+            | {"delays": planted(watched(decider, learned, each), later, decider, replays, beside=False)}
             for each in OTHER_SETTINGS
         ]
     return found | {"seconds": speed()}

@@ -18,8 +18,8 @@ from mpd2.clinic.shadow.snapshot import Snapshot
 from mpd2.core.text import numbered
 
 HIGHER = "higher"
-GRAVE = {STOP, COST, "ai errors", READER}
-"""What suggests a stop when it becomes higher: kinds of watchers, and the name of one."""
+GRAVE = {STOP, COST, "ai misses", "ai false alarms", READER}
+"""What suggests a stop when it becomes higher: kinds of watchers, and the names of two."""
 
 
 @dataclass(frozen=True)

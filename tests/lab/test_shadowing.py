@@ -65,7 +65,7 @@ def test_it_is_kept_ready_until_another_run_is_active(place: Workshop, cases: Co
     use("glaucoma/studio", place)
     other = Shadow.here(place)
     assert other.run.method != shadow.run.method
-    again = arrivals(cases).assign(time="2026-12-24")
+    again = arrivals(cases).assign(time="2024-12-24")
     take_in(again, other.store, other.deciders, by=LOCAL)
     shown = other.snapshot()
     assert len(shown) == 2 * len(cases)

@@ -102,6 +102,12 @@ def test_rows_are_refused_one_by_one_with_their_reasons() -> None:
     assert len(decided()) == 2
 
 
+def test_what_is_dated_in_the_future_is_refused_with_the_servers_time() -> None:
+    answer = sent([GOOD, GOOD | {"time": "2124-11-16T12:00:00Z"}])
+    assert statuses(answer) == ["accepted", "refused"]
+    assert "expected a time that has come: here it is 20" in answer.json()["rows"][1]["reasons"][0]
+
+
 def test_rows_about_one_case_are_as_many_as_there_can_be_readers() -> None:
     answer = sent([GOOD] * (MOST_OF_ONE + 5))
     assert Counter(statuses(answer)) == {"accepted": 1, "repeated": MOST_OF_ONE - 1, "refused": 5}

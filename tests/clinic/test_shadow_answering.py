@@ -13,10 +13,10 @@ from people import ADMIN, PEOPLE
 from shadows import RUNS, arrivals, deciders_of, learned, opened, outcomes
 
 from mpd2.clinic.access.actions import Role
-from mpd2.clinic.access.actor import LOCAL
+from mpd2.clinic.access.actor import LOCAL, Actor
 from mpd2.clinic.access.authorise import NotAllowed
-from mpd2.clinic.settings import SETTINGS
-from mpd2.clinic.shadow.answering import acknowledge, add_outcomes, add_readings, override
+from mpd2.clinic.settings import SETTINGS, read_settings
+from mpd2.clinic.shadow.answering import acknowledge, add_outcomes, add_readings, override, reader_of
 from mpd2.clinic.shadow.deciders import Deciders
 from mpd2.clinic.shadow.intake import take_in
 from mpd2.clinic.shadow.rows import Key
@@ -181,7 +181,9 @@ def test_a_reader_answers_and_looks_for_themselves_alone(
     reader, (own, other) = PEOPLE[Role.READER], learned().manifest.columns[:2]
     line = pd.DataFrame([{"case": now(deciders).cohort.ids[0], "reader": own, "says": 1}])
     unnamed = add_readings(line, deciders.store, deciders, by=reader)
-    assert "no reader is named for you in the settings" in unnamed.refused[0].found
+    assert f'no reader is named for you in the settings: [clinic.readers] takes the line "{reader.id}" = "' in (
+        unnamed.refused[0].found
+    )
     (tmp_path / "settings.toml").write_text(f'[clinic.readers]\n"{reader.id}" = "{own}"\n')
     monkeypatch.setenv(SETTINGS, str(tmp_path / "settings.toml"))
     assert add_readings(line, deciders.store, deciders, by=reader).accepted
@@ -191,6 +193,25 @@ def test_a_reader_answers_and_looks_for_themselves_alone(
     with pytest.raises(NotAllowed, match=f"this is the worklist of {other}"):
         seen_worklist(now(deciders), other, by=reader)
     assert add_readings(line.assign(reader=other), deciders.store, deciders, by=ADMIN).accepted
+
+
+def test_nobody_becomes_a_reader_by_a_name_or_an_address_that_nobody_has_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, other = learned().manifest.columns[:2]
+    said = f'[clinic.readers]\n"ben@example.org" = "{own}"\n"7f3a@login.example.org" = "{other}"\n'
+    (tmp_path / "settings.toml").write_text(said)
+    monkeypatch.setenv(SETTINGS, str(tmp_path / "settings.toml"))
+    for name in ("ben@example.org", "7f3a@login.example.org", "token:x"):
+        assert reader_of(Actor("9e@login.example.org", name, Role.READER)) is None
+    assert reader_of(Actor("9e@login.example.org", "Ben", Role.READER, email="ben@example.org")) == own
+    assert reader_of(Actor("7f3a@login.example.org", "Ada", Role.READER, email="ben@example.org")) == other
+
+
+def test_settings_that_name_a_reader_by_a_display_name_say_what_to_write(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text('[clinic.readers]\n"Ada Lovelace" = "north-1"\n')
+    with pytest.raises(UserError, match=r"clinic.readers: .*'Ada Lovelace', which a name could be.* the subject"):
+        read_settings(tmp_path / "settings.toml")
 
 
 def test_an_acknowledgement_is_kept_with_its_reason(deciders: Deciders) -> None:

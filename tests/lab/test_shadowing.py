@@ -113,12 +113,12 @@ def test_what_is_decided_is_in_the_record_before_anybody_knows_the_truth(
 def test_settings_say_where_it_is_kept_and_who_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     digest = "0" * 64
     (tmp_path / "settings.toml").write_text(
-        '[clinic]\nfolder = "elsewhere"\nwatched = "incoming"\n[clinic.readers]\n"ada" = "north-1"\n'
+        '[clinic]\nfolder = "elsewhere"\nwatched = "incoming"\n[clinic.readers]\n"ada@example.org" = "north-1"\n'
         f'[[clinic.tokens]]\nname = "the archive"\nsha256 = "{digest}"\nrole = "clinician"\n'
     )
     monkeypatch.setenv(SETTINGS, str(tmp_path / "settings.toml"))
     found = load_settings().clinic
-    assert (found.readers, found.tokens[0].sha256) == ({"ada": "north-1"}, digest)
+    assert (found.readers, found.tokens[0].sha256) == ({"ada@example.org": "north-1"}, digest)
     (tmp_path / "settings.toml").write_text('[[clinic.tokens]]\nname = "x"\nsha256 = "secret"\nrole = "admin"\n')
     with pytest.raises(UserError, match=r"clinic.tokens.0"):
         load_settings()

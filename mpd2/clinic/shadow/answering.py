@@ -30,9 +30,17 @@ UNSAID = datetime.min.replace(tzinfo=UTC)  # in place of a time that was not giv
 
 
 def reader_of(by: Actor) -> str | None:
-    """The reader's column somebody who is signed in answers for; none where the settings name none for them."""
+    """The reader's column somebody who is signed in answers for; none where the settings name none for them.
+
+    They are known by their subject, or by an e-mail address that the provider has verified; never by a name.
+    """
     readers = load_settings().clinic.readers
-    return readers.get(by.id) or readers.get(by.name)
+    return readers.get(by.id) or (readers.get(by.email) if by.email else None)
+
+
+def to_be_named(by: Actor) -> str:
+    """What the settings would have to say so that somebody answers for a reader."""
+    return f'[clinic.readers] takes the line "{by.id}" = "a reader\'s column"; names can be changed and do not count'
 
 
 def add_readings(
@@ -188,7 +196,7 @@ def _not_theirs(row: Reading, by: Actor) -> str:
         return ""
     own = reader_of(by)
     if own is None:
-        return "no reader is named for you in the settings, under [clinic.readers]"
+        return f"no reader is named for you in the settings: {to_be_named(by)}"
     return "" if own == row.reader else f"you answer for {own}, not for {row.reader}"
 
 

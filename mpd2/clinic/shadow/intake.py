@@ -37,8 +37,8 @@ def take_in(
     """Decide and keep every case of a table that is as it should be; a row that is not is refused with its reason.
 
     Columns are those of the manifest without truth and readers' words, and `time`, when each case came in (UTC unless
-    it says otherwise) and not after `now`, the clock's time if none is told. Who can be asked may stand in columns `<reader>_available`; else everybody can. When this
-    returns, what is accepted is on disk and in the record.
+    it says otherwise), which is not after `now`, the clock's time if none is told. Who can be asked may stand in
+    columns `<reader>_available`; else everybody can. When this returns, what is accepted is on disk and in the record.
     """
     if not may(by, Action.ROUTE_CASE):
         authorise(by, Action.ROUTE_CASE, rows=len(frame))

@@ -86,8 +86,8 @@ REFUSED_ALT = "What was refused: row, column, what was found and what is expecte
 NOTHING_TAKEN = "Nothing was taken in."
 NO_CASE = "No case has come in yet: take some in below."
 NOT_MAPPED = (
-    "You are signed in as a reader, but the settings do not say which reader of the run you are: `[clinic.readers]` "
-    "maps people to readers."
+    "You are signed in as a reader, but the settings do not say which reader of the run you are. Give this to whoever "
+    "administers this installation: {line}."
 )
 TEMPLATE = "An empty table with every column that can be taken in."
 EXAMPLE = "Validation cases of the table the run learned from, without truth and readings, to try the page with."

@@ -52,6 +52,7 @@ class ClinicOptions(Record):
     storage: str = ""  # an address such as postgresql+psycopg://user@host/name; empty: a file in `folder`
     folder: Path | None = None  # None: `clinic` in the workshop
     readers: dict[str, str] = Field(default_factory=dict)  # who, by subject, verified e-mail or token:NAME: column
+    retention_days: int | None = Field(None, ge=1)  # after the last arrival; None: ids of cases are kept for ever
     watched: Path | None = None  # a folder in which tables of new cases appear
     tokens: tuple[Token, ...] = ()  # none: the HTTP interface is off
 

@@ -61,7 +61,7 @@ def _outcomes(args: Namespace, shadow: Shadow) -> int:
 
 
 def _worklist(args: Namespace, shadow: Shadow) -> int:
-    rows = seen_worklist(shadow.snapshot(), args.reader, _date(args.day) if args.day else None, by=LOCAL)
+    rows = seen_worklist(shadow.snapshot(), args.reader, date_of(args.day) if args.day else None, by=LOCAL)
     if args.json:
         print_json(_records(rows))
     else:
@@ -105,7 +105,7 @@ def _setting(args: Namespace, shadow: Shadow) -> int:
     }  # fmt: skip
     said = {name: str(value) for name, value in day.items() if value not in (None, "")}
     weight = shadow.deciders.usual.weight if args.weight is None else args.weight
-    setting = Setting(_date(args.start), said, weight, args.confident)
+    setting = Setting(date_of(args.start), said, weight, args.confident)
     made = set_day(setting, shadow.store, shadow.deciders, by=LOCAL)
     print_json({"start": made.start.isoformat(), **made.content()})
     return 0
@@ -149,7 +149,8 @@ def _places(pairs: list[str]) -> list[str]:
     return [pair.replace("=", ":") for pair in pairs]
 
 
-def _date(text: str) -> date:
+def date_of(text: str) -> date:
+    """A day as it is given to a command."""
     try:
         return date.fromisoformat(text)
     except ValueError:

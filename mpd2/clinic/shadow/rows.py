@@ -55,6 +55,7 @@ class Arrival:
     by: str = ""  # who brought it in
     written: datetime = field(default_factory=lambda: datetime.now(UTC))
     number: int = 0  # of the row, the larger the later; given by the store
+    place: str = ""  # among arrivals of its time, once the id of one of them is erased; until then their ids say it
 
     @property
     def key(self) -> Key:

@@ -117,7 +117,7 @@ def average_run_lengths(watching: dict[str, Watched], learned: Past, replays: in
                 "found": between,
                 "error": between / np.sqrt(max(rung, 1)),
             }
-            | {"alarms": rung, "followed": longest, "thresholds": monitor.thresholds.tolist()}
+            | {"alarms": rung, "followed": longest, "thresholds": [_number(each) for each in monitor.thresholds]}
         )
     return rows
 

@@ -186,6 +186,30 @@ def test_a_day_goes_by_commands(
     told("intake", str(tmp_path / "cases.csv"), code=1)
 
 
+def test_cases_are_erased_by_command_also_where_no_run_is_active(
+    place: Workshop, cases: Cohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shadow = Shadow.here(place)
+    take_in(arrivals(cases), shadow.store, shadow.deciders, by=LOCAL)
+    (place.clinic / "active.json").unlink(missing_ok=True)
+    first = str(cases.ids[0])
+    assert main(["clinic", "erase", "--case", first]) != 0
+    assert "give --yes to go on" in capsys.readouterr().err
+    assert main(["clinic", "erase", "--case", first, "--reason", "asked for", "--yes"]) == 0
+    said = capsys.readouterr().out
+    assert "1 case of 1 arrival erased" in said
+    assert "Backups that were made before" in said
+    assert main(["clinic", "erase", "--yes"]) != 0
+    assert "ids are kept for ever" in capsys.readouterr().err
+    (tmp_path / "settings.toml").write_text("[clinic]\nretention_days = 1\n")
+    monkeypatch.setenv(SETTINGS, str(tmp_path / "settings.toml"))
+    assert main(["clinic", "erase", "--yes", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["cases"] == len(cases) - 1
+    assert not set(cases.ids.tolist()) & set(shadow.snapshot().cohort.ids.tolist())
+    assert main(["clinic", "erase", "--before", "soon", "--yes"]) != 0
+    assert main(["clinic", "erase", "--tidy"]) == 0
+
+
 def test_the_folder_that_is_watched_may_stand_in_the_settings(
     place: Workshop, cases: Cohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -14,7 +14,7 @@ from shadows import RUNS, START, arrivals, deciders_of, learned, opened, outcome
 from mpd2.clinic.access.actor import LOCAL
 from mpd2.clinic.shadow.answering import acknowledge, add_outcomes, add_readings
 from mpd2.clinic.shadow.deciding import Decider
-from mpd2.clinic.shadow.evidence.comparison import METRICS, against, compare, weekly
+from mpd2.clinic.shadow.evidence.comparison import METRICS, against, compare, left_out, weekly
 from mpd2.clinic.shadow.evidence.monitoring import KINDS, LOAD, seen_of, watchers_of
 from mpd2.clinic.shadow.evidence.watching import watch
 from mpd2.clinic.shadow.intake import take_in
@@ -92,6 +92,41 @@ def test_without_what_was_done_the_comparison_is_with_the_ai_and_says_so(shown: 
     missed = ((shown.cohort.ai_label == 0) & (shown.cohort.truth == 1)).mean()
     rows = compare(alone, shown.costs()).set_index("metric")
     assert rows["done"]["missed"] == pytest.approx(1000 * missed)
+
+
+def test_what_is_left_out_lies_in_the_range_whatever_is_answered(
+    store: ShadowStore, held_out: Cohort, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    few = held_out.rows(np.arange(0, len(held_out), 6))
+    with opened(tmp_path_factory.mktemp("awaited")) as store:
+        deciders = deciders_of("studio", store)
+        take_in(arrivals(few), store, deciders, by=LOCAL)
+        add_outcomes(outcomes(few), store, by=LOCAL)
+        add_readings(readings(few).iloc[::2], store, deciders, by=LOCAL)
+        before = snapshot(store, learned(), learned().manifest)
+        found = left_out(before)
+        assert found.cases == int((before.waiting != "").sum()) > 0
+        assert found.counted == compare(before, before.costs())["n"].max()
+        for says, end in ((before.cohort.truth, 0), (1 - before.cohort.truth, 1)):
+            rows = pd.DataFrame({
+                "case": before.cohort.ids, "reader": before.waiting, "says": says,
+                "at": (START + timedelta(days=300 + end)).isoformat(),
+            })[before.waiting != ""]  # fmt: skip
+            assert len(add_readings(rows, store, deciders, by=LOCAL).accepted) == found.cases
+            after = snapshot(store, learned(), learned().manifest)
+            whole = compare(after, after.costs()).set_index("metric")
+            for name, each in found.ranges.items():
+                assert whole["would"][name] == pytest.approx(each[end])
+                assert whole["difference"][name] == pytest.approx(each[2 + end])
+        assert left_out(after).cases == 0
+
+
+def test_where_nothing_is_awaited_the_range_is_the_figure(shown: Snapshot) -> None:
+    found, rows = left_out(shown), compare(shown, shown.costs()).set_index("metric")
+    assert (found.cases, found.counted) == (0, len(shown))
+    for name, each in found.ranges.items():
+        assert each.low == each.high == pytest.approx(rows["would"][name])
+        assert each.difference_low == pytest.approx(rows["difference"][name])
 
 
 def test_what_nobody_can_be_compared_by_is_said(shown: Snapshot) -> None:

@@ -121,7 +121,7 @@ def test_if_every_row_is_refused_the_status_says_so_and_nothing_is_kept() -> Non
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(DAMAGE, min_size=1, max_size=6), st.integers(0, 10**6))
+@given(st.lists(DAMAGE, min_size=1, max_size=6), st.integers(0, 10**4))
 def test_hostile_rows_are_each_kept_or_refused_and_a_good_one_among_them_is_kept(
     damage: list[dict[str, Any]], first: int
 ) -> None:

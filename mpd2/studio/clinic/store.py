@@ -14,7 +14,7 @@ import streamlit as st
 from mpd2.clinic.access.actions import Role
 from mpd2.clinic.access.actor import Actor
 from mpd2.clinic.shadow.answering import reader_of
-from mpd2.clinic.shadow.evidence.comparison import ALL, COHORT, compare, weekly
+from mpd2.clinic.shadow.evidence.comparison import ALL, COHORT, LeftOut, compare, left_out, weekly
 from mpd2.clinic.shadow.evidence.reader_rates import reader_rates
 from mpd2.clinic.shadow.evidence.watching import Watch, watch
 from mpd2.clinic.shadow.rows import Key
@@ -126,6 +126,11 @@ def compared(clinic: Clinic, by: str) -> pd.DataFrame:
     return _compared(clinic.shadow, clinic.snapshot.version, by)
 
 
+def not_counted(clinic: Clinic) -> LeftOut:
+    """Who has an outcome and awaits a reading."""
+    return _not_counted(clinic.shadow, clinic.snapshot.version)
+
+
 def weeks(clinic: Clinic) -> pd.DataFrame:
     """The comparison as it stood at the end of each week."""
     return _weeks(clinic.shadow, clinic.snapshot.version)
@@ -143,6 +148,11 @@ def _compared(shadow: Shadow, version: int, by: str) -> pd.DataFrame:
     whole = compare(now, now.costs())
     rows = whole if by == ALL else pd.concat([whole, compare(now, now.costs(), by, shadow.learned)], ignore_index=True)
     return rows.assign(value=rows["difference"].fillna(rows["would"]))
+
+
+@cached
+def _not_counted(shadow: Shadow, version: int) -> LeftOut:
+    return left_out(shadow.snapshot())
 
 
 @cached

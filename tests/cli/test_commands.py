@@ -129,7 +129,9 @@ OPTIONS = {
     "clinic outcomes": "file --json=False",
     "clinic worklist": "reader --day --json=False",
     "clinic report": "--by=all --json=False",
-    "clinic setting": "--from --budget --total --day --at-most=[] --away=[] --weight --confident --json=False",
+    "clinic setting": (
+        "--from --budget --total --day --at-most=[] --away=[] --weight --compare-with --confident --json=False"
+    ),
     "clinic erase": "--case --before --tidy=False --reason= --yes=False --json=False",
     "clinic recalibrate": "--run --cases --name --json=False",
     "clinic change-plan": "run --out",

@@ -16,7 +16,7 @@ from mpd2.clinic.shadow.answering import acknowledge, add_outcomes, add_readings
 from mpd2.clinic.shadow.deciding import Decider
 from mpd2.clinic.shadow.evidence.comparison import METRICS, against, compare, left_out, weekly
 from mpd2.clinic.shadow.evidence.monitoring import KINDS, LOAD, seen_of, watchers_of
-from mpd2.clinic.shadow.evidence.watching import watch
+from mpd2.clinic.shadow.evidence.watching import Rung, watch
 from mpd2.clinic.shadow.intake import take_in
 from mpd2.clinic.shadow.snapshot import Snapshot, snapshot
 from mpd2.clinic.shadow.store import ShadowStore
@@ -210,6 +210,41 @@ def test_an_alarm_about_errors_has_the_day_on_which_the_truth_was_known(shown: S
     rung = [each for each in watch(drifted(shown, "reader"), decider).alarms if each.kind == "reader"]
     place = rung[0].arrivals - 1
     assert rung[0].day == str((shown.times[place] + np.timedelta64(timedelta(days=30))).astype("datetime64[D]"))
+
+
+def test_a_clinic_that_differs_from_the_start_can_compare_with_its_own_first_cases(
+    shown: Snapshot, decider: Decider, store: ShadowStore
+) -> None:
+    place = shown.cohort.layout.position("vim_risk_z")
+    state = shown.cohort.state.copy()
+    state[:, place] += 2 * state[:, place].std()  # another camera than the run learned from, from the first case on
+    here = replace(shown, cohort=replace(shown.cohort, state=state))
+    deciders = deciders_of(shown.runs[0], store)
+    own = deciders.under(replace(deciders.usual, compare_with=300))
+
+    def alarms(found: Snapshot, by: Decider) -> list[Rung]:
+        return [each for each in watch(found, by).alarms if each.name == "input vim_risk_z"]
+
+    assert len(alarms(here, decider)) > 20
+    assert alarms(here, own) == []
+    later = state.copy()
+    later[600:, place] += state[:, place].std()
+    rung = alarms(replace(here, cohort=replace(here.cohort, state=later)), own)
+    assert 600 < rung[0].arrivals < 650
+    assert "higher than in the clinic's first 300 cases" in rung[0].in_words()
+    rows = watch(here, own).rows.set_index("name")
+    assert rows["n"]["input vim_risk_z"] == len(shown) - 300
+    assert set(rows["compared_with"]) == {"the clinic's first 300 cases", "the cases learned from"}  # rare readers
+
+
+def test_before_there_are_as_many_cases_a_clinic_compares_with_those_learned_from(
+    shown: Snapshot, store: ShadowStore
+) -> None:
+    deciders = deciders_of(shown.runs[0], store)
+    rows = watch(shown, deciders.under(replace(deciders.usual, compare_with=len(shown) + 1))).rows
+    assert set(rows["compared_with"]) == {"the cases learned from"}
+    with pytest.raises(UserError, match="found 5 cases to compare with, expected at least 100"):
+        deciders.under(replace(deciders.usual, compare_with=5))
 
 
 def test_watchers_are_made_once(decider: Decider) -> None:

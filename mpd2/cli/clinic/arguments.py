@@ -95,6 +95,10 @@ def _add_setting(command: ArgumentParser) -> None:
     command.add_argument(
         "--weight", type=float, metavar="W", help="of a miss in decisions (default: the AI's sensitivity is kept)"
     )
+    command.add_argument(
+        "--compare-with", type=int, metavar="N", help="watch for changes since the clinic's first N cases (default: "
+        "since the cases the run learned from)"
+    )  # fmt: skip
     command.add_argument("--confident", type=float, metavar="P", help="from where the AI is not overruled unread")
     add_json(command)
 

@@ -112,7 +112,7 @@ def _setting(args: Namespace, shadow: Shadow) -> int:
     }  # fmt: skip
     said = {name: str(value) for name, value in day.items() if value not in (None, "")}
     weight = shadow.deciders.usual.weight if args.weight is None else args.weight
-    setting = Setting(date_of(args.start), said, weight, args.confident)
+    setting = Setting(date_of(args.start), said, weight, args.confident, args.compare_with)
     made = set_day(setting, shadow.store, shadow.deciders, by=LOCAL)
     print_json({"start": made.start.isoformat(), **made.content()})
     return 0

@@ -128,7 +128,7 @@ def set_day(setting: Setting, store: ShadowStore, deciders: Deciders, *, by: Act
         authorise(by, Action.CHANGE_ROSTER, start=setting.start.isoformat(), **setting.content())
     authorise(by, Action.CHANGE_SETTING, start=setting.start.isoformat(), **setting.content())
     deciders.under(setting)  # which refuses what cannot be
-    row = Setting(setting.start, setting.day, setting.weight, setting.confident, by=by.id)
+    row = replace(setting, at=datetime.now(UTC), written=datetime.now(UTC), by=by.id)
     store.write([row])
     return row
 

@@ -136,6 +136,10 @@ DONE = "The answer that the clinic itself acted on, if that is known."
 FROM = "From this day on (UTC), until another setting does. Cases that are there keep theirs."
 CASES_A_DAY = "How many cases are expected a day: places are counted on them."
 LEVEL = "Counts where a sensitivity of your own is the operating point; it is chosen on val."
+FIRST = (
+    "What is watched is compared with so many of the clinic's own first cases, once they are in: best where cameras or "
+    "people differ from those the run learned from. Empty: with the cases it learned from."
+)
 HOLDS = "Cases that come in from that day on are routed by it."
 ROSTER_COLUMNS = {
     "reader": None,
@@ -187,6 +191,7 @@ WATCHER_COLUMNS = {
     "by_chance": st.column_config.TextColumn(
         "By chance one in", help="Cases between two alarms for nothing, on average"
     ),
+    "compared_with": "Compared with",
     "why_not": "Not watched, because",
 }
 ALARMS_ALT = "Alarms: what has become higher or lower, from when to when, how often it rang, and what was said of it."
@@ -201,7 +206,7 @@ ALARM_COLUMNS = {
 }
 BY_CHANCE = (
     "All {monitors} monitors together ring for nothing about {alarms} times a year, at {cases} cases a day; the "
-    "thresholds come from {drawn} simulated cases each, drawn from those the run learned from."
+    "thresholds come from {drawn} simulated cases each, drawn from those it compares with."
 )
 NOTHING_SEEN = "{what}: no case has a value yet."
 PATH = "Evidence grows with every case that speaks for a change, falls with every other, and never below 0."

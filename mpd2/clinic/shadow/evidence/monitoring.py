@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from hashlib import blake2b
 
 import numpy as np
 
@@ -97,6 +98,18 @@ class Watcher:
     observe: Callable[[Seen], Observed]
     monitor: Monitor | None  # none where past cases do not say what is usual
     why_not: str = ""  # in that case, in words
+    own: int = 0  # of the clinic's cases are compared with; 0: those the run learned from
+
+    @property
+    def compared_with(self) -> str:
+        """What with, in words."""
+        return f"the clinic's first {self.own} cases" if self.own else "the cases learned from"
+
+    def observe_after(self, seen: Seen) -> tuple[Ints, tuple[Floats, ...]]:
+        """The positions of new cases with a value, [K], and the values; cases compared with are not new."""
+        there, values = self.observe(seen)
+        where = np.flatnonzero(there)
+        return where[where >= self.own], tuple(each[where >= self.own] for each in values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,6 +126,38 @@ def watchers_of(decider: Decider) -> tuple[Watcher, ...]:
     """Everything that is watched under a run and its setting, compared with the cases the run learned from."""
     key = (watchers_of, decider.basis.digest, decider.learned.fingerprint)  # calibrated once, whoever asks
     return CACHE.get_or_make(key, lambda: watchers(decider, learned_of(decider)))
+
+
+def watchers_beside(decider: Decider, seen: Seen) -> tuple[Watcher, ...]:
+    """The same, compared with the clinic's own first cases where its setting says so and they are there.
+
+    What fewer than FEWEST of them have a value of is still compared with the cases the run learned from.
+    """
+    first, usual = decider.setting.compare_with, watchers_of(decider)
+    if first is None or len(seen.cohort) < first:
+        return usual
+    own = seen.rows(np.arange(first))
+    plans = _plans(decider)
+    return tuple(
+        _calibrated_once(plan, own, len(plans), decider.day.day) if _values(plan, own) >= FEWEST else learned
+        for plan, learned in zip(plans, usual, strict=True)
+    )
+
+
+def _values(plan: _Plan, past: Seen) -> int:
+    """How many past cases have a value, of readers every word there is."""
+    return int(plan.observe(past.with_every_word())[0].sum())
+
+
+def _calibrated_once(plan: _Plan, own: Seen, monitors: int, a_day: int) -> Watcher:
+    """Compared with a clinic's own cases; made anew only where their values have changed, as when outcomes come in."""
+    there, values = plan.observe(own.with_every_word())
+    digest = blake2b(plan.observe(own)[0].tobytes())
+    for part in (there, *values, own.cohort.cluster):
+        digest.update(np.ascontiguousarray(part).tobytes())
+    key = (watchers_beside, plan.name, plan.label, monitors, a_day, digest.hexdigest())
+    made = CACHE.get_or_make(key, lambda: _calibrated(plan, own, monitors, a_day, FALSE_ALARMS))
+    return replace(made, observe=plan.observe, own=len(own.cohort))
 
 
 def learned_of(decider: Decider) -> Past:
@@ -153,8 +198,8 @@ def _calibrated(plan: _Plan, past: Seen, monitors: int, a_day: int, false_alarms
     there, values = plan.observe(past.with_every_word())
     made, why_not = None, ""
     try:
-        if there.sum() < FEWEST:
-            raise UserError(f"found {int(there.sum())} past cases, expected at least {FEWEST}")
+        if (found := _values(plan, past)) < FEWEST:
+            raise UserError(f"found {found} past cases, expected at least {FEWEST}")
         arl = run_length(monitors, seen, false_alarms, a_day)
         made = plan.make(*values, arl, name=plan.name, cluster=past.cohort.cluster[there])
     except UserError as error:

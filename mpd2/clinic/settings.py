@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Self
 
-from pydantic import Field, ValidationError, model_validator
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from mpd2.clinic.access.actions import Role
 from mpd2.core.errors import UserError, invalid_entries
@@ -15,6 +15,7 @@ from mpd2.core.manifest import Record
 
 SETTINGS = "MPD2_SETTINGS"
 """The environment variable that names the file; without it there is no login and no record."""
+PROGRAM = "token:"  # before the name of a program, wherever it acts
 
 
 class Login(Record):
@@ -50,9 +51,22 @@ class ClinicOptions(Record):
 
     storage: str = ""  # an address such as postgresql+psycopg://user@host/name; empty: a file in `folder`
     folder: Path | None = None  # None: `clinic` in the workshop
-    readers: dict[str, str] = Field(default_factory=dict)  # who is signed in, by subject or name: a reader's column
+    readers: dict[str, str] = Field(default_factory=dict)  # who, by subject, verified e-mail or token:NAME: column
+    retention_days: int | None = Field(None, ge=1)  # after the last arrival; None: ids of cases are kept for ever
     watched: Path | None = None  # a folder in which tables of new cases appear
     tokens: tuple[Token, ...] = ()  # none: the HTTP interface is off
+
+    @field_validator("readers")
+    @classmethod
+    def _nobody_by_name(cls, given: dict[str, str]) -> dict[str, str]:
+        names = [who for who in given if "@" not in who and not who.startswith(PROGRAM)]
+        if names:
+            raise ValueError(
+                f"found {names[0]!r}, which a name could be, and whoever has a name can change it; expected the "
+                "subject as the record writes it, such as 7f3a@login.example.org, an e-mail address that the provider "
+                f"has verified, or {PROGRAM}NAME for a program"
+            )
+        return given
 
     @model_validator(mode="after")
     def _tokens_differ(self) -> Self:

@@ -54,8 +54,7 @@ class Shadow:
                 "shadow mode: no run is active; propose one and let a second person activate it, on Retrain under Own "
                 "runs or with `mpd2 clinic propose` and `mpd2 clinic activate`"
             )
-        options = clinic_options()
-        home = options.folder or place.clinic
+        options, home = clinic_options(), home_of(place)
         made_of = (place, options.storage, home, active.proposal.run, active.proposal.digest, os.getpid())
         with _LOCK:
             found: Shadow | None = _open.get("shadow")
@@ -117,6 +116,11 @@ def _made(place: Workshop, store: ShadowStore, proposal: Proposal, folder: Path)
     errors = load_errors(folder)
     deciders = Deciders(store, run, proposal.digest, learned, errors, keeping_sensitivity(run, learned, errors))
     return Shadow(place, store, workspace, deciders, proposal.run, files, stamps)
+
+
+def home_of(place: Workshop) -> Path:
+    """The folder of what shadow mode keeps, where that is a file."""
+    return clinic_options().folder or place.clinic
 
 
 def as_learned(run: Run, workspace: Workspace) -> Cohort:

@@ -129,7 +129,10 @@ OPTIONS = {
     "clinic outcomes": "file --json=False",
     "clinic worklist": "reader --day --json=False",
     "clinic report": "--by=all --json=False",
-    "clinic setting": "--from --budget --total --day --at-most=[] --away=[] --weight --confident --json=False",
+    "clinic setting": (
+        "--from --budget --total --day --at-most=[] --away=[] --weight --compare-with --confident --json=False"
+    ),
+    "clinic erase": "--case --before --tidy=False --reason= --yes=False --json=False",
     "clinic recalibrate": "--run --cases --name --json=False",
     "clinic change-plan": "run --out",
     "clinic token": "name --role",
@@ -157,7 +160,7 @@ OPTIONS = {
     "bench visitors": "--visitors=50 --minutes=20.0 --processes=1 --training=False --pause=10.0 --seed=0 --curve "
     "--table={TABLE} --workspace --json=False",
     "bench clinic-statistics": (
-        "--replays=1000 --quick=False --run={DATA}/runs/mpd2-plus --table={TABLE} --workspace --json=False"
+        "--replays=1000 --part --quick=False --run={DATA}/runs/mpd2-plus --table={TABLE} --workspace --json=False"
     ),
     "bench local-cases": "--table={TABLE} --workspace --cohort= --sizes=() --draws=10 --methods=() --json=False",
 }

@@ -34,6 +34,23 @@ def test_somebody_with_a_mapped_group_is_who_the_token_says() -> None:
     assert identified() == Actor("7f3a@login.example/realms/eye", "Ada", Role.CLINICIAN, "visit")
 
 
+@pytest.mark.parametrize(
+    ("said", "known"),
+    [
+        ({"email": "ada@example.org", "email_verified": True}, "ada@example.org"),
+        ({"email": "ada@example.org", "email_verified": False}, ""),
+        ({"email": "ada@example.org", "email_verified": "true"}, ""),
+        ({"email": "ada@example.org"}, ""),
+        ({"email": ["ada@example.org"], "email_verified": True}, ""),
+        ({"email_verified": True}, ""),
+    ],
+)
+def test_an_address_counts_if_the_provider_has_verified_it(said: dict[str, Any], known: str) -> None:
+    found = identified(**said)
+    assert isinstance(found, Actor)
+    assert found.email == known
+
+
 anything = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=8),
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),

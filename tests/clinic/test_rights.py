@@ -29,7 +29,7 @@ from mpd2.clinic.access.actor import LOCAL, Actor
 from mpd2.clinic.access.authorise import NotAllowed, authorise, may, refusal
 from mpd2.clinic.record import reading
 from mpd2.clinic.record.search import Search as Filter
-from mpd2.clinic.shadow import answering, intake, worklists
+from mpd2.clinic.shadow import answering, erasing, intake, worklists
 from mpd2.clinic.shadow.deciders import Deciders
 from mpd2.clinic.shadow.rows import Key, Setting
 from mpd2.clinic.shadow.snapshot import snapshot
@@ -305,6 +305,12 @@ ACTS: dict[str, list[tuple[Action, bool, Call]]] = {
             False,
             lambda s, by: answering.set_day(AWAY, s.deciders.store, s.deciders, by=by),
         ),
+    ],
+    "mpd2.clinic.shadow.erasing.erase_case": [
+        (Action.ERASE_CASES, False, lambda s, by: erasing.erase_case(s.deciders.store, "case", by=by))
+    ],
+    "mpd2.clinic.shadow.erasing.erase_before": [
+        (Action.ERASE_CASES, False, lambda s, by: erasing.erase_before(s.deciders.store, START, by=by))
     ],
     "mpd2.clinic.shadow.worklists.seen_worklist": [
         (

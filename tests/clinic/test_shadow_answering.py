@@ -13,10 +13,10 @@ from people import ADMIN, PEOPLE
 from shadows import RUNS, arrivals, deciders_of, learned, opened, outcomes
 
 from mpd2.clinic.access.actions import Role
-from mpd2.clinic.access.actor import LOCAL
+from mpd2.clinic.access.actor import LOCAL, Actor
 from mpd2.clinic.access.authorise import NotAllowed
-from mpd2.clinic.settings import SETTINGS
-from mpd2.clinic.shadow.answering import acknowledge, add_outcomes, add_readings, override
+from mpd2.clinic.settings import SETTINGS, read_settings
+from mpd2.clinic.shadow.answering import acknowledge, add_outcomes, add_readings, override, reader_of
 from mpd2.clinic.shadow.deciders import Deciders
 from mpd2.clinic.shadow.intake import take_in
 from mpd2.clinic.shadow.rows import Key
@@ -66,12 +66,12 @@ def test_while_a_reading_is_awaited_the_answer_is_not_known(deciders: Deciders) 
 def test_whoever_declines_is_passed_over_and_whoever_answers_after_all_is_heard(deciders: Deciders) -> None:
     row = first_waiting(deciders)
     asked = now(deciders).waiting[row]
-    say(deciders, row, declined=1, at="2026-10-02")
+    say(deciders, row, declined=1, at="2024-10-02")
     shown = now(deciders)
     assert shown.waiting[row] != asked
     assert shown.declined[row].sum() == 1
     assert learned().manifest.columns.index(asked) not in shown.decisions.consulted[row]
-    line = {"case": shown.cohort.ids[row], "reader": asked, "says": 1, "at": "2026-10-03"}
+    line = {"case": shown.cohort.ids[row], "reader": asked, "says": 1, "at": "2024-10-03"}
     add_readings(pd.DataFrame([line]), deciders.store, deciders, by=LOCAL)
     assert now(deciders).decisions.consulted[row, 0] == learned().manifest.columns.index(asked)
 
@@ -88,7 +88,7 @@ def test_if_everybody_declines_the_case_is_kept(deciders: Deciders) -> None:
 def test_the_decider_tells_of_one_case_what_the_snapshot_tells(deciders: Deciders, held_out: Cohort) -> None:
     row = first_waiting(deciders)
     case = held_out.rows(held_out.ids == now(deciders).cohort.ids[row])
-    decider, said = deciders.on(date(2026, 10, 1)), {}
+    decider, said = deciders.on(date(2024, 10, 1)), {}
     while True:
         shown = now(deciders)
         assert (decider.next_question(case, said) or "") == shown.waiting[row]
@@ -108,8 +108,8 @@ def test_a_later_answer_takes_the_place_of_the_one_before(deciders: Deciders) ->
     asked, case = now(deciders).waiting[row], now(deciders).cohort.ids[row]
     j = learned().manifest.columns.index(asked)
     lines = [
-        {"case": case, "reader": asked, "says": 0, "confidence": 0.9, "at": "2026-10-05"},
-        {"case": case, "reader": asked, "says": 1, "confidence": 0.6, "at": "2026-10-04"},
+        {"case": case, "reader": asked, "says": 0, "confidence": 0.9, "at": "2024-10-05"},
+        {"case": case, "reader": asked, "says": 1, "confidence": 0.6, "at": "2024-10-04"},
     ]
     for line in lines:
         assert add_readings(pd.DataFrame([line]), deciders.store, deciders, by=LOCAL).accepted
@@ -140,20 +140,20 @@ def test_answers_that_are_not_as_they_should_be_are_refused_one_by_one(deciders:
 
 
 def test_where_a_case_came_in_twice_it_must_be_said_which_time(deciders: Deciders, held_out: Cohort) -> None:
-    again = arrivals(held_out.rows(np.arange(1))).assign(time="2026-12-01")
+    again = arrivals(held_out.rows(np.arange(1))).assign(time="2024-12-01")
     take_in(again, deciders.store, deciders, by=LOCAL)
     line = pd.DataFrame([{"case": held_out.ids[0], "truth": 1}])
     assert add_outcomes(line, deciders.store, by=LOCAL).refused[0].column == "time"
-    assert add_outcomes(line.assign(time="2026-12-01"), deciders.store, by=LOCAL).accepted
+    assert add_outcomes(line.assign(time="2024-12-01"), deciders.store, by=LOCAL).accepted
 
 
 def test_what_was_done_may_be_known_without_the_truth_and_truth_may_be_corrected(deciders: Deciders) -> None:
     case = now(deciders).cohort.ids[0]
-    for cells in ({"done": 1, "at": "2026-10-05"}, {"truth": 0, "at": "2026-11-05"}, {"truth": 1, "at": "2026-11-06"}):
+    for cells in ({"done": 1, "at": "2024-10-05"}, {"truth": 0, "at": "2024-11-05"}, {"truth": 1, "at": "2024-11-06"}):
         assert add_outcomes(pd.DataFrame([{"case": case, **cells}]), deciders.store, by=LOCAL).accepted
     shown = now(deciders)
     assert (shown.done[0], shown.cohort.truth[0], shown.acted_on[0]) == (1, 1, 1)
-    assert str(shown.truth_at[0])[:10] == "2026-11-06"
+    assert str(shown.truth_at[0])[:10] == "2024-11-06"
     nothing = add_outcomes(pd.DataFrame([{"case": case}]), deciders.store, by=LOCAL)
     assert nothing.refused[0].column == "truth"
 
@@ -181,7 +181,9 @@ def test_a_reader_answers_and_looks_for_themselves_alone(
     reader, (own, other) = PEOPLE[Role.READER], learned().manifest.columns[:2]
     line = pd.DataFrame([{"case": now(deciders).cohort.ids[0], "reader": own, "says": 1}])
     unnamed = add_readings(line, deciders.store, deciders, by=reader)
-    assert "no reader is named for you in the settings" in unnamed.refused[0].found
+    assert f'no reader is named for you in the settings: [clinic.readers] takes the line "{reader.id}" = "' in (
+        unnamed.refused[0].found
+    )
     (tmp_path / "settings.toml").write_text(f'[clinic.readers]\n"{reader.id}" = "{own}"\n')
     monkeypatch.setenv(SETTINGS, str(tmp_path / "settings.toml"))
     assert add_readings(line, deciders.store, deciders, by=reader).accepted
@@ -193,8 +195,27 @@ def test_a_reader_answers_and_looks_for_themselves_alone(
     assert add_readings(line.assign(reader=other), deciders.store, deciders, by=ADMIN).accepted
 
 
+def test_nobody_becomes_a_reader_by_a_name_or_an_address_that_nobody_has_verified(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, other = learned().manifest.columns[:2]
+    said = f'[clinic.readers]\n"ben@example.org" = "{own}"\n"7f3a@login.example.org" = "{other}"\n'
+    (tmp_path / "settings.toml").write_text(said)
+    monkeypatch.setenv(SETTINGS, str(tmp_path / "settings.toml"))
+    for name in ("ben@example.org", "7f3a@login.example.org", "token:x"):
+        assert reader_of(Actor("9e@login.example.org", name, Role.READER)) is None
+    assert reader_of(Actor("9e@login.example.org", "Ben", Role.READER, email="ben@example.org")) == own
+    assert reader_of(Actor("7f3a@login.example.org", "Ada", Role.READER, email="ben@example.org")) == other
+
+
+def test_settings_that_name_a_reader_by_a_display_name_say_what_to_write(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text('[clinic.readers]\n"Ada Lovelace" = "north-1"\n')
+    with pytest.raises(UserError, match=r"clinic.readers: .*'Ada Lovelace', which a name could be.* the subject"):
+        read_settings(tmp_path / "settings.toml")
+
+
 def test_an_acknowledgement_is_kept_with_its_reason(deciders: Deciders) -> None:
-    made = acknowledge("deferral higher 2026-10-05", "the roster changed", deciders.store, by=PEOPLE[Role.CLINICIAN])
+    made = acknowledge("deferral higher 2024-10-05", "the roster changed", deciders.store, by=PEOPLE[Role.CLINICIAN])
     assert [(each.alarm, each.reason) for each in deciders.store.acknowledgements()] == [(made.alarm, made.reason)]
 
 

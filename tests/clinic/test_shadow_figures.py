@@ -14,9 +14,9 @@ from shadows import RUNS, START, arrivals, deciders_of, learned, opened, outcome
 from mpd2.clinic.access.actor import LOCAL
 from mpd2.clinic.shadow.answering import acknowledge, add_outcomes, add_readings
 from mpd2.clinic.shadow.deciding import Decider
-from mpd2.clinic.shadow.evidence.comparison import METRICS, against, compare, weekly
+from mpd2.clinic.shadow.evidence.comparison import METRICS, against, compare, left_out, weekly
 from mpd2.clinic.shadow.evidence.monitoring import KINDS, LOAD, seen_of, watchers_of
-from mpd2.clinic.shadow.evidence.watching import watch
+from mpd2.clinic.shadow.evidence.watching import Rung, watch
 from mpd2.clinic.shadow.intake import take_in
 from mpd2.clinic.shadow.snapshot import Snapshot, snapshot
 from mpd2.clinic.shadow.store import ShadowStore
@@ -94,6 +94,41 @@ def test_without_what_was_done_the_comparison_is_with_the_ai_and_says_so(shown: 
     assert rows["done"]["missed"] == pytest.approx(1000 * missed)
 
 
+def test_what_is_left_out_lies_in_the_range_whatever_is_answered(
+    store: ShadowStore, held_out: Cohort, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    few = held_out.rows(np.arange(0, len(held_out), 6))
+    with opened(tmp_path_factory.mktemp("awaited")) as store:
+        deciders = deciders_of("studio", store)
+        take_in(arrivals(few), store, deciders, by=LOCAL)
+        add_outcomes(outcomes(few), store, by=LOCAL)
+        add_readings(readings(few).iloc[::2], store, deciders, by=LOCAL)
+        before = snapshot(store, learned(), learned().manifest)
+        found = left_out(before)
+        assert found.cases == int((before.waiting != "").sum()) > 0
+        assert found.counted == compare(before, before.costs())["n"].max()
+        for says, end in ((before.cohort.truth, 0), (1 - before.cohort.truth, 1)):
+            rows = pd.DataFrame({
+                "case": before.cohort.ids, "reader": before.waiting, "says": says,
+                "at": (START + timedelta(days=300 + end)).isoformat(),
+            })[before.waiting != ""]  # fmt: skip
+            assert len(add_readings(rows, store, deciders, by=LOCAL).accepted) == found.cases
+            after = snapshot(store, learned(), learned().manifest)
+            whole = compare(after, after.costs()).set_index("metric")
+            for name, each in found.ranges.items():
+                assert whole["would"][name] == pytest.approx(each[end])
+                assert whole["difference"][name] == pytest.approx(each[2 + end])
+        assert left_out(after).cases == 0
+
+
+def test_where_nothing_is_awaited_the_range_is_the_figure(shown: Snapshot) -> None:
+    found, rows = left_out(shown), compare(shown, shown.costs()).set_index("metric")
+    assert (found.cases, found.counted) == (0, len(shown))
+    for name, each in found.ranges.items():
+        assert each.low == each.high == pytest.approx(rows["would"][name])
+        assert each.difference_low == pytest.approx(rows["difference"][name])
+
+
 def test_what_nobody_can_be_compared_by_is_said(shown: Snapshot) -> None:
     with pytest.raises(UserError, match="by: found 'colour'"):
         compare(shown, shown.costs(), "colour")
@@ -120,6 +155,12 @@ def test_all_kinds_are_watched_and_past_cases_seldom_ring(shown: Snapshot, decid
     assert (found.rows["alarms"] > 0).sum() <= 3
 
 
+def busiest(shown: Snapshot) -> int:
+    """The reader who is asked most."""
+    asked = shown.decisions.consulted
+    return int(np.bincount(asked[asked >= 0]).argmax())
+
+
 def drifted(shown: Snapshot, change: str) -> Snapshot:
     """The same arrivals with something changed from the middle on."""
     late = np.arange(len(shown)) >= len(shown) // 2
@@ -130,21 +171,22 @@ def drifted(shown: Snapshot, change: str) -> Snapshot:
         state[late, place] += cohort.state[:, place].std()
         return replace(shown, cohort=replace(cohort, state=state))
     if change == "reader":
-        words = cohort.decisions.copy()
-        words[late, 0] = np.where(words[late, 0] >= 0, 1 - cohort.truth[late], -1)
+        words, reader = cohort.decisions.copy(), busiest(shown)
+        words[late, reader] = np.where(words[late, reader] >= 0, 1 - cohort.truth[late], -1)
         return replace(shown, cohort=replace(cohort, decisions=words))
     return replace(shown, stops=np.where(late, "record again", shown.stops))
 
 
 @pytest.mark.parametrize(
     ("change", "name"),
-    [("camera", "input vim_risk_z"), ("reader", "reader refuge_expert_1"), ("quality", "hard stop")],
+    [("camera", "input vim_risk_z"), ("reader", "reader {}"), ("quality", "hard stop")],
 )
 def test_a_drift_that_is_planted_rings_after_it_and_not_before(
     shown: Snapshot, decider: Decider, change: str, name: str
 ) -> None:
-    before = [each for each in watch(shown, decider).alarms if each.name == name]
-    rung = [each for each in watch(drifted(shown, change), decider).alarms if each.name == name]
+    name = name.format(shown.cohort.manifest.columns[busiest(shown)])
+    before = [each for each in watch(shown, decider).alarms if each.name.startswith(name)]
+    rung = [each for each in watch(drifted(shown, change), decider).alarms if each.name.startswith(name)]
     assert len(rung) > len(before)
     first = min(each.arrivals for each in rung if each.side == "higher")
     assert len(shown) // 2 < first < len(shown) // 2 + 300
@@ -168,6 +210,41 @@ def test_an_alarm_about_errors_has_the_day_on_which_the_truth_was_known(shown: S
     rung = [each for each in watch(drifted(shown, "reader"), decider).alarms if each.kind == "reader"]
     place = rung[0].arrivals - 1
     assert rung[0].day == str((shown.times[place] + np.timedelta64(timedelta(days=30))).astype("datetime64[D]"))
+
+
+def test_a_clinic_that_differs_from_the_start_can_compare_with_its_own_first_cases(
+    shown: Snapshot, decider: Decider, store: ShadowStore
+) -> None:
+    place = shown.cohort.layout.position("vim_risk_z")
+    state = shown.cohort.state.copy()
+    state[:, place] += 2 * state[:, place].std()  # another camera than the run learned from, from the first case on
+    here = replace(shown, cohort=replace(shown.cohort, state=state))
+    deciders = deciders_of(shown.runs[0], store)
+    own = deciders.under(replace(deciders.usual, compare_with=300))
+
+    def alarms(found: Snapshot, by: Decider) -> list[Rung]:
+        return [each for each in watch(found, by).alarms if each.name == "input vim_risk_z"]
+
+    assert len(alarms(here, decider)) > 20
+    assert alarms(here, own) == []
+    later = state.copy()
+    later[600:, place] += state[:, place].std()
+    rung = alarms(replace(here, cohort=replace(here.cohort, state=later)), own)
+    assert 600 < rung[0].arrivals < 650
+    assert "higher than in the clinic's first 300 cases" in rung[0].in_words()
+    rows = watch(here, own).rows.set_index("name")
+    assert rows["n"]["input vim_risk_z"] == len(shown) - 300
+    assert set(rows["compared_with"]) == {"the clinic's first 300 cases", "the cases learned from"}  # rare readers
+
+
+def test_before_there_are_as_many_cases_a_clinic_compares_with_those_learned_from(
+    shown: Snapshot, store: ShadowStore
+) -> None:
+    deciders = deciders_of(shown.runs[0], store)
+    rows = watch(shown, deciders.under(replace(deciders.usual, compare_with=len(shown) + 1))).rows
+    assert set(rows["compared_with"]) == {"the cases learned from"}
+    with pytest.raises(UserError, match="found 5 cases to compare with, expected at least 100"):
+        deciders.under(replace(deciders.usual, compare_with=5))
 
 
 def test_watchers_are_made_once(decider: Decider) -> None:

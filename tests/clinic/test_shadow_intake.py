@@ -77,14 +77,14 @@ def test_the_same_row_again_does_no_harm_and_another_one_for_the_same_key_is_ref
     assert (len(second.accepted), len(second.repeated)) == (0, 2)
     assert "is there with other content" in second.refused[0].expected
     assert deciders.store.version() == version
-    later = take_in(frame.head(1).assign(time="2026-11-16T08:30:00+01:00"), deciders.store, deciders, by=LOCAL)
-    assert later.accepted[0].time == datetime(2026, 11, 16, 7, 30, tzinfo=UTC)  # a case may come in again
+    later = take_in(frame.head(1).assign(time="2024-11-16T08:30:00+01:00"), deciders.store, deciders, by=LOCAL)
+    assert later.accepted[0].time == datetime(2024, 11, 16, 7, 30, tzinfo=UTC)  # a case may come in again
 
 
 def test_a_time_without_a_zone_is_utc_and_the_case_may_be_called_case(
     frame: pd.DataFrame, deciders: Deciders
 ) -> None:
-    renamed = frame.head(1).rename(columns={"case_id": "case"}).assign(time="2026-10-01 08:00")
+    renamed = frame.head(1).rename(columns={"case_id": "case"}).assign(time="2024-10-01 08:00")
     assert take_in(renamed, deciders.store, deciders, by=LOCAL).accepted[0].time == START
 
 
@@ -153,13 +153,13 @@ def test_without_limits_nothing_has_a_price(deciders: Deciders) -> None:
 @pytest.mark.parametrize("run", ["mpd2-plus", "studio"])
 @pytest.mark.parametrize("share", [0.05, 0.2, 0.6])
 def test_a_budget_sends_about_its_share(held_out: Cohort, store: ShadowStore, run: str, share: float) -> None:
-    decided = deciders_of(run, store).under(Setting(date(2026, 10, 1), {"budget": str(share)})).decided(held_out)
+    decided = deciders_of(run, store).under(Setting(date(2024, 10, 1), {"budget": str(share)})).decided(held_out)
     assert abs((decided.beliefs.action > 0).mean() - share) < 0.04
 
 
 def test_a_larger_budget_never_takes_a_case_back(held_out: Cohort, deciders: Deciders) -> None:
     sent = [
-        deciders.under(Setting(date(2026, 10, 1), {"budget": budget})).decided(held_out).beliefs.action > 0
+        deciders.under(Setting(date(2024, 10, 1), {"budget": budget})).decided(held_out).beliefs.action > 0
         for budget in ("0.1", "0.3", "0.5")
     ]
     assert (sent[0] <= sent[1]).all()
@@ -184,14 +184,14 @@ def test_whoever_is_away_is_never_asked_and_a_reader_with_few_places_less_often(
 @pytest.mark.parametrize("day", [{"budget": "0.3", "soft": "1"}, {"budget": "0.3", "by_cohort": "1"}, {"reserve": "9"}])
 def test_a_limit_that_needs_the_whole_day_is_refused_in_words(day: dict[str, str], deciders: Deciders) -> None:
     with pytest.raises(UserError, match="need the whole day's cases; expected a hard budget"):
-        set_day(Setting(date(2026, 10, 1), day), deciders.store, deciders, by=LOCAL)
+        set_day(Setting(date(2024, 10, 1), day), deciders.store, deciders, by=LOCAL)
     assert deciders.store.settings() == []
 
 
 def test_each_case_is_decided_under_the_setting_of_its_day(frame: pd.DataFrame, deciders: Deciders) -> None:
-    set_day(Setting(date(2026, 10, 2), {"budget": "0"}), deciders.store, deciders, by=LOCAL)
-    set_day(Setting(date(2026, 10, 4), {"budget": "1"}), deciders.store, deciders, by=LOCAL)
-    days = ["2026-10-01", "2026-10-02", "2026-10-03", "2026-10-04", "2026-10-05", "2026-10-05"]
+    set_day(Setting(date(2024, 10, 2), {"budget": "0"}), deciders.store, deciders, by=LOCAL)
+    set_day(Setting(date(2024, 10, 4), {"budget": "1"}), deciders.store, deciders, by=LOCAL)
+    days = ["2024-10-01", "2024-10-02", "2024-10-03", "2024-10-04", "2024-10-05", "2024-10-05"]
     take_in(frame.assign(time=days), deciders.store, deciders, by=LOCAL)
     shown = snapshot(deciders.store, learned(), learned().manifest)
     assert (shown.action[1:3] == 0).all()
@@ -201,6 +201,6 @@ def test_each_case_is_decided_under_the_setting_of_its_day(frame: pd.DataFrame, 
 
 def test_the_newest_setting_of_a_day_holds(deciders: Deciders) -> None:
     for budget in ("0.1", "0.2"):
-        set_day(Setting(date(2026, 10, 2), {"budget": budget}), deciders.store, deciders, by=LOCAL)
-    assert deciders.setting_on(date(2026, 10, 9)).day == {"budget": "0.2"}
-    assert deciders.setting_on(date(2026, 10, 1)) == USUAL
+        set_day(Setting(date(2024, 10, 2), {"budget": budget}), deciders.store, deciders, by=LOCAL)
+    assert deciders.setting_on(date(2024, 10, 9)).day == {"budget": "0.2"}
+    assert deciders.setting_on(date(2024, 10, 1)) == USUAL

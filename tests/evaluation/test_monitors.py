@@ -90,6 +90,21 @@ def test_a_long_run_is_told_from_a_tail_as_a_long_simulation_would() -> None:
     assert between_alarms(monitor, draws(3).choice(reference, 6_000_000)) == pytest.approx(50_000, rel=0.3)
 
 
+def test_what_never_happened_does_not_ring_for_becoming_rarer() -> None:
+    monitor = calibrated_rate(np.zeros(900), np.full(900, 0.01), arl=4_500, name="false alarms")
+    assert monitor.alarms(np.zeros(200_000), np.full(200_000, 0.01)) == []
+    assert monitor.alarms(np.ones(50), np.full(50, 0.01))[0].side == "higher"
+
+
+def test_what_seldom_happens_rings_as_seldom_as_was_asked_for() -> None:
+    happened, random = np.zeros(900), stream(3, Stream.SIMULATION)
+    happened[[200, 500, 700]] = 1
+    monitor = calibrated_rate(happened, np.full(900, 0.01), arl=4_500, name="false alarms")
+    drawn = random.random(2_000_000) < 4 / 902  # with the case of either outcome that is added
+    rung = monitor.alarms(drawn.astype(float), np.full(len(drawn), 0.01))
+    assert len(drawn) / len(rung) == pytest.approx(4_500, rel=0.2)
+
+
 def test_clusters_are_drawn_whole() -> None:
     patients = np.repeat(draws().normal(size=500), 4)
     cluster = np.repeat(np.arange(500), 4)

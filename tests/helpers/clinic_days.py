@@ -15,7 +15,7 @@ from mpd2.lab import activation
 from mpd2.lab.jobs.folder import Workshop
 
 RUN = "glaucoma/mpd2-plus"
-START = datetime.now(UTC).replace(hour=0, minute=1, second=0, microsecond=0)
+START = datetime.now(UTC).replace(microsecond=0) - timedelta(minutes=10)
 
 
 def use(place: Workshop, run: str = RUN) -> None:
@@ -31,11 +31,11 @@ def known(cases: int, split: str = "test") -> pd.DataFrame:
 
 
 def arriving(rows: pd.DataFrame, begin: datetime = START) -> bytes:
-    """The rows as cases that come in, a minute after each other: nobody knows the truth or what readers say."""
+    """The rows as cases that come in, a second after each other: nobody knows the truth or what readers say."""
     manifest = load_cohort(DATA / "glaucoma.csv").manifest
     row = manifest.row
     later = [name for name in (row.truth, row.split, row.date, *manifest.columns) if name in rows]
-    times = [(begin + timedelta(minutes=i)).isoformat() for i in range(len(rows))]
+    times = [(begin + timedelta(seconds=i)).isoformat() for i in range(len(rows))]
     there = {f"{column}_available": (rows[column] != "").astype(int) for column in manifest.columns}
     return _csv(rows.drop(columns=later).assign(time=times, **there))
 
@@ -43,7 +43,7 @@ def arriving(rows: pd.DataFrame, begin: datetime = START) -> bytes:
 def turned_out(rows: pd.DataFrame, begin: datetime = START) -> bytes:
     """What turned out of them, and what the clinic did: it went by a coin."""
     manifest = load_cohort(DATA / "glaucoma.csv").manifest
-    times = [(begin + timedelta(minutes=i)).isoformat() for i in range(len(rows))]
+    times = [(begin + timedelta(seconds=i)).isoformat() for i in range(len(rows))]
     done = np.arange(len(rows)) % 2
     return _csv(
         pd.DataFrame({

@@ -28,7 +28,7 @@ from mpd2.studio.server.headers import SecurityHeaders
 from mpd2.studio.server.interface.routes import PREFIX, routes
 
 RUN = "glaucoma/mpd2-plus"
-NOON = datetime(2026, 11, 16, 12, tzinfo=UTC)
+NOON = datetime(2024, 11, 16, 12, tzinfo=UTC)
 TOKENS = {role: new_token() for role in Role}
 
 

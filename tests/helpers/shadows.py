@@ -22,7 +22,7 @@ from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.runs import load_errors, load_run
 from mpd2.core.table_file import load_cohort
 
-START = datetime(2026, 10, 1, 8, tzinfo=UTC)
+START = datetime(2024, 10, 1, 8, tzinfo=UTC)
 RUNS = ("mpd2-plus", "studio")  # one that asks on, and one in which the reader has the last word
 TABLE = "glaucoma.csv"
 

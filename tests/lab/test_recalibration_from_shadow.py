@@ -29,7 +29,7 @@ from mpd2.methods.plus.method import Plus
 from mpd2.study.local.cases import local_cases
 from mpd2.study.local.change import change_of
 
-START = datetime(2026, 1, 5, 8, tzinfo=UTC)
+START = datetime(2024, 1, 5, 8, tzinfo=UTC)
 
 
 @pytest.fixture

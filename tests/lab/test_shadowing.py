@@ -65,7 +65,7 @@ def test_it_is_kept_ready_until_another_run_is_active(place: Workshop, cases: Co
     use("glaucoma/studio", place)
     other = Shadow.here(place)
     assert other.run.method != shadow.run.method
-    again = arrivals(cases).assign(time="2026-12-24")
+    again = arrivals(cases).assign(time="2024-12-24")
     take_in(again, other.store, other.deciders, by=LOCAL)
     shown = other.snapshot()
     assert len(shown) == 2 * len(cases)
@@ -113,12 +113,12 @@ def test_what_is_decided_is_in_the_record_before_anybody_knows_the_truth(
 def test_settings_say_where_it_is_kept_and_who_reads(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     digest = "0" * 64
     (tmp_path / "settings.toml").write_text(
-        '[clinic]\nfolder = "elsewhere"\nwatched = "incoming"\n[clinic.readers]\n"ada" = "north-1"\n'
+        '[clinic]\nfolder = "elsewhere"\nwatched = "incoming"\n[clinic.readers]\n"ada@example.org" = "north-1"\n'
         f'[[clinic.tokens]]\nname = "the archive"\nsha256 = "{digest}"\nrole = "clinician"\n'
     )
     monkeypatch.setenv(SETTINGS, str(tmp_path / "settings.toml"))
     found = load_settings().clinic
-    assert (found.readers, found.tokens[0].sha256) == ({"ada": "north-1"}, digest)
+    assert (found.readers, found.tokens[0].sha256) == ({"ada@example.org": "north-1"}, digest)
     (tmp_path / "settings.toml").write_text('[[clinic.tokens]]\nname = "x"\nsha256 = "secret"\nrole = "admin"\n')
     with pytest.raises(UserError, match=r"clinic.tokens.0"):
         load_settings()
@@ -184,6 +184,30 @@ def test_a_day_goes_by_commands(
     assert json.loads(told("setting"))[0]["start"] == "2026-11-16"
     tables["cases"].assign(time="soon").to_csv(tmp_path / "cases.csv", index=False)
     told("intake", str(tmp_path / "cases.csv"), code=1)
+
+
+def test_cases_are_erased_by_command_also_where_no_run_is_active(
+    place: Workshop, cases: Cohort, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shadow = Shadow.here(place)
+    take_in(arrivals(cases), shadow.store, shadow.deciders, by=LOCAL)
+    (place.clinic / "active.json").unlink(missing_ok=True)
+    first = str(cases.ids[0])
+    assert main(["clinic", "erase", "--case", first]) != 0
+    assert "give --yes to go on" in capsys.readouterr().err
+    assert main(["clinic", "erase", "--case", first, "--reason", "asked for", "--yes"]) == 0
+    said = capsys.readouterr().out
+    assert "1 case of 1 arrival erased" in said
+    assert "Backups that were made before" in said
+    assert main(["clinic", "erase", "--yes"]) != 0
+    assert "ids are kept for ever" in capsys.readouterr().err
+    (tmp_path / "settings.toml").write_text("[clinic]\nretention_days = 1\n")
+    monkeypatch.setenv(SETTINGS, str(tmp_path / "settings.toml"))
+    assert main(["clinic", "erase", "--yes", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["cases"] == len(cases) - 1
+    assert not set(cases.ids.tolist()) & set(shadow.snapshot().cohort.ids.tolist())
+    assert main(["clinic", "erase", "--before", "soon", "--yes"]) != 0
+    assert main(["clinic", "erase", "--tidy"]) == 0
 
 
 def test_the_folder_that_is_watched_may_stand_in_the_settings(

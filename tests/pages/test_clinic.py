@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Iterator
 
 import pandas as pd
@@ -157,11 +158,14 @@ def test_a_setting_holds_from_its_day_on_and_stands_in_the_history(open_page, wa
     page.button(key="FormSubmitter:clinic_setting-Let it hold").click().run()
     page.selectbox(key="set_point").set_value("keep")
     page.number_input(key="set_cases").set_value(200)
+    page.number_input(key="set_first").set_value(300)
     page.button(key="FormSubmitter:clinic_setting-Let it hold").click().run()
     assert not page.exception
     _, second, third = Shadow.here(watching).store.settings()
     assert second.weight is not None
     assert (third.weight, third.day["budget"], third.day["day"]) == (second.weight, "0.1", "200")
+    assert (second.compare_with, third.compare_with) == (None, 300)
+    assert "compared with the first 300 cases" in said(page)
 
 
 def test_a_clinicians_other_choice_is_kept_with_its_reason(open_page, watching):
@@ -223,11 +227,11 @@ def test_a_reader_finds_their_own_worklist_and_nobody_elses(watching, open_as, t
     )  # fmt: skip
     page = open_as("clinic", "mpd2-reader")
     look_at(page, "worklists")
-    assert "the settings do not say which reader of the run you are" in said(page)
+    (line,) = re.findall(r'"(\S+)" = "a reader', said(page).replace("\\", ""))
     waits = Shadow.here(watching).snapshot().waiting
     column = next(name for name in waits.tolist() if name)
     with (tmp_path / "settings.toml").open("a") as settings:
-        settings.write(f'[clinic.readers]\n"Ada" = "{column}"\n')
+        settings.write(f'[clinic.readers]\n"{line}" = "{column}"\n')
     page.run()
     assert not page.exception
     assert [option.rpartition(" (")[0] for option in page.selectbox(key="clinic_reader").options] == [

@@ -32,6 +32,8 @@ def test_the_comparison_names_both_errors_with_intervals_the_agreement_and_how_m
 
 def test_before_an_outcome_is_known_nothing_is_claimed():
     assert "nothing can be compared" in clinic.compared_in_words(ROWS.assign(n=0), TASK)
+    assert "awaited of every case with an outcome (7)" in clinic.compared_in_words(ROWS.assign(n=0), TASK, left_out=7)
+    assert ", 7 more await a reading, " in clinic.compared_in_words(ROWS, TASK, left_out=7)
     assert "nothing can be compared" in clinic.compared_in_words(ROWS.head(0), TASK)
 
 

@@ -102,6 +102,12 @@ def test_rows_are_refused_one_by_one_with_their_reasons() -> None:
     assert len(decided()) == 2
 
 
+def test_what_is_dated_in_the_future_is_refused_with_the_servers_time() -> None:
+    answer = sent([GOOD, GOOD | {"time": "2124-11-16T12:00:00Z"}])
+    assert statuses(answer) == ["accepted", "refused"]
+    assert "expected a time that has come: here it is 20" in answer.json()["rows"][1]["reasons"][0]
+
+
 def test_rows_about_one_case_are_as_many_as_there_can_be_readers() -> None:
     answer = sent([GOOD] * (MOST_OF_ONE + 5))
     assert Counter(statuses(answer)) == {"accepted": 1, "repeated": MOST_OF_ONE - 1, "refused": 5}
@@ -115,7 +121,7 @@ def test_if_every_row_is_refused_the_status_says_so_and_nothing_is_kept() -> Non
 
 
 @settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(DAMAGE, min_size=1, max_size=6), st.integers(0, 10**6))
+@given(st.lists(DAMAGE, min_size=1, max_size=6), st.integers(0, 10**4))
 def test_hostile_rows_are_each_kept_or_refused_and_a_good_one_among_them_is_kept(
     damage: list[dict[str, Any]], first: int
 ) -> None:

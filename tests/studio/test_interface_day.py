@@ -70,7 +70,7 @@ def test_a_case_waits_for_its_reader_until_everybody_who_is_asked_has_answered()
     asked = 0
     while any(lists.values()):
         rows = [
-            at(case, reader=reader, says=asked % 2, confidence=0.7, at="2026-11-17T09:00:00Z")
+            at(case, reader=reader, says=asked % 2, confidence=0.7, at="2024-11-17T09:00:00Z")
             for reader, each in lists.items()
             for case in each
         ]
@@ -85,7 +85,7 @@ def test_a_case_waits_for_its_reader_until_everybody_who_is_asked_has_answered()
 def test_outcomes_are_kept_once_and_the_newest_holds() -> None:
     case = new_cases(1)[0]
     sent("cases", case)
-    first, second = (at(case, truth=truth, done=0, at=f"2026-12-0{truth + 1}T09:00:00Z") for truth in (0, 1))
+    first, second = (at(case, truth=truth, done=0, at=f"2024-12-0{truth + 1}T09:00:00Z") for truth in (0, 1))
     assert statuses(sent("outcomes", second, first, second)) == ["accepted", "accepted", "repeated"]
     assert statuses(sent("outcomes", first | {"truth": 1})) == ["refused"]
     kept = Shadow.here(Workshop.here()).snapshot()
@@ -96,7 +96,7 @@ def test_outcomes_are_kept_once_and_the_newest_holds() -> None:
 def test_rows_about_one_case_by_several_readers_are_told_apart() -> None:
     case = new_cases(1)[0]
     sent("cases", case)
-    rows = [at(case, reader=reader, says=1, at="2026-11-17T09:00:00Z") for reader in everybody()[:4]]
+    rows = [at(case, reader=reader, says=1, at="2024-11-17T09:00:00Z") for reader in everybody()[:4]]
     assert statuses(sent("readings", rows[1])) == ["accepted"]
     assert statuses(sent("readings", *rows, rows[0])) == ["accepted", "repeated", "accepted", "accepted", "repeated"]
 
@@ -160,14 +160,14 @@ def test_a_readers_token_answers_for_that_reader_and_sees_that_worklist_alone() 
 def test_a_worklist_can_be_of_one_day() -> None:
     sent("cases", *new_cases(60))
     reader = max(everybody(), key=lambda each: len(waiting(each)))
-    assert waiting(reader, day="2026-11-16") == waiting(reader)
-    assert waiting(reader, day="2026-11-15") == []
+    assert waiting(reader, day="2024-11-16") == waiting(reader)
+    assert waiting(reader, day="2024-11-15") == []
 
 
 @pytest.mark.parametrize(
     "question",
     ["", "reader=", "reader=nobody", "reader=ai", f"reader={READER}&reader={READER}", f"reader={READER}&page=2"]
-    + [f"reader={READER}&day={day}" for day in ("", "today", "2026-02-30", "2026-11-16T00:00:00Z", "9" * 100)],
+    + [f"reader={READER}&day={day}" for day in ("", "today", "2024-02-30", "2024-11-16T00:00:00Z", "9" * 100)],
 )
 def test_a_question_that_cannot_be_answered_is_refused_with_what_is_expected(question: str) -> None:
     answer = program(Role.ADMIN).get(f"/worklist?{question}")
@@ -177,7 +177,7 @@ def test_a_question_that_cannot_be_answered_is_refused_with_what_is_expected(que
 
 def test_everything_that_is_sent_and_answered_is_as_the_document_says() -> None:
     case = new_cases(1)[0]
-    reading = at(case, reader=READER, says=1, confidence=0.5, at="2026-11-17T09:00:00Z")
+    reading = at(case, reader=READER, says=1, confidence=0.5, at="2024-11-17T09:00:00Z")
     outcome = at(case, truth=None, done=1)
     assert valid("Case", case)
     assert valid("Reading", reading)

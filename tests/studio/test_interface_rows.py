@@ -20,7 +20,7 @@ FIELDS = (
     Field("score", "number", "score"),
     Field("says", "bit", "answer", required=False),
 )
-GOOD = {"case": "a", "time": "2026-11-18T08:00:00Z", "score": 0.5}
+GOOD = {"case": "a", "time": "2024-11-18T08:00:00Z", "score": 0.5}
 ANY = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**63), 2**64 - 1) | st.floats(allow_nan=False) | st.text(max_size=5),
     lambda inner: st.lists(inner, max_size=2) | st.dictionaries(st.text(max_size=2), inner, max_size=2),
@@ -68,8 +68,8 @@ def test_a_number_is_the_same_number_in_its_cell(number: float) -> None:
         ({"case": "a" * (LONGEST + 1)}, "at most 1,000"),
         ({"case": {"id": "a"}}, "words between quotation marks"),
         ({"time": 1763452800}, "a time with its offset"),
-        ({"time": "2026-11-18"}, "a time with its offset"),
-        ({"time": "2026-11-18T08:30:00"}, "a time with its offset"),
+        ({"time": "2024-11-18"}, "a time with its offset"),
+        ({"time": "2024-11-18T08:30:00"}, "a time with its offset"),
         ({"time": "２０２６-11-18T08:30:00Z"}, "a time with its offset"),
         ({"says": "1"}, "0 or 1 without quotation marks"),
         ({"says": False}, "0 or 1"),

@@ -101,11 +101,13 @@ def _describe_record(timings: Timings) -> str:
 
 
 def _measure_statistics(args: Namespace) -> Timings:
-    from mpd2.cli.bench.clinic.statistics import bench_clinic_statistics
+    from mpd2.cli.bench.clinic.statistics import PARTS, bench_clinic_statistics
     from mpd2.cli.inputs import cohort_of
-    from mpd2.core.runs import load_run
+    from mpd2.core.runs import load_errors, load_run
 
-    return bench_clinic_statistics(cohort_of(args.table), load_run(args.run), args.replays, not args.quick)
+    run, errors = load_run(args.run), load_errors(args.run)
+    parts = [args.part] if args.part else PARTS
+    return bench_clinic_statistics(cohort_of(args.table), run, errors, args.replays, not args.quick, parts)
 
 
 def _describe_statistics(timings: Timings) -> str:

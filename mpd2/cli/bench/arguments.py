@@ -121,8 +121,10 @@ def _add_statistics(command: ArgumentParser) -> None:
         "many cases pass between two alarms for nothing, and how soon planted changes are found.",
         "bench clinic-statistics --json",
         "bench clinic-statistics --replays 50 --quick",
+        "bench clinic-statistics --part monitors --json",
     )
     command.add_argument("--replays", type=count, default=1000, help="of everything (default: 1000)")
+    command.add_argument("--part", choices=("intervals", "readers", "monitors"), help="this alone (default: all)")
     command.add_argument("--quick", action="store_true", help="at the shipped number of alarms for nothing alone")
     folder = TABLE.parent / "runs" / "mpd2-plus"
     command.add_argument("--run", type=Path, default=folder, help="folder of a run (default: mpd2-plus)")

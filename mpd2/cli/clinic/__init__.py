@@ -26,6 +26,7 @@ def add(command: ArgumentParser) -> None:
         "clinic activate my-run",
         "clinic intake monday.csv",
         "clinic report --json",
+        "clinic erase --case r455",
         "clinic recalibrate --name ours",
         "clinic change-plan 20260101-120000-000000-ours --out plan.html",
         "clinic token intake --role clinician",
@@ -58,6 +59,10 @@ def run(args: Namespace) -> int:
     """Propose, activate, tell, make a token, or do a part of a day in the clinic."""
     if args.verb == "token":
         return tokens.run(args)
+    if args.verb == "erase":
+        from mpd2.cli.clinic.erasing import run_erase
+
+        return run_erase(args)
     if args.verb in VERBS:
         from mpd2.cli.clinic.days import run_day
 

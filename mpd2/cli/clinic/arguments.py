@@ -95,7 +95,29 @@ def _add_setting(command: ArgumentParser) -> None:
     command.add_argument(
         "--weight", type=float, metavar="W", help="of a miss in decisions (default: the AI's sensitivity is kept)"
     )
+    command.add_argument(
+        "--compare-with", type=int, metavar="N", help="watch for changes since the clinic's first N cases (default: "
+        "since the cases the run learned from)"
+    )  # fmt: skip
     command.add_argument("--confident", type=float, metavar="P", help="from where the AI is not overruled unread")
+    add_json(command)
+
+
+def _add_erase(command: ArgumentParser) -> None:
+    describe(
+        command,
+        "Erase whose cases these were: ids of cases and groups give way to random names in all that is kept here,\n"
+        "and every figure stays as it is. Without --case and --before: all whose last arrival is more than\n"
+        "retention_days of [clinic] in the settings ago. What comes later about them is refused as unknown.",
+        "clinic erase --case r455 --reason 'asked for by the patient' --yes",
+        "clinic erase --before 2026-01-01",
+    )
+    what = command.add_mutually_exclusive_group()
+    what.add_argument("--case", metavar="CASE", help="the id of a case: all its arrivals")
+    what.add_argument("--before", metavar="DATE", help="all whose last arrival was before this day, UTC")
+    what.add_argument("--tidy", action="store_true", help="only take erased ids out of the database's own log")
+    command.add_argument("--reason", default="", help="why, for the record")
+    command.add_argument("--yes", action="store_true", help="do not ask")
     add_json(command)
 
 
@@ -106,4 +128,5 @@ VERBS = {
     "worklist": ("print whose reading is awaited", _add_worklist),
     "report": ("say what the run would have done, and what has changed", _add_report),
     "setting": ("say what holds from a day on", _add_setting),
+    "erase": ("erase whose cases these were", _add_erase),
 }

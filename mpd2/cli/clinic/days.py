@@ -16,7 +16,7 @@ from mpd2.cli.output import aligned, print_json, say
 from mpd2.clinic.access.actor import LOCAL
 from mpd2.clinic.installation import clinic_options
 from mpd2.clinic.shadow.answering import add_outcomes, add_readings, set_day
-from mpd2.clinic.shadow.evidence.comparison import against, compare, weekly
+from mpd2.clinic.shadow.evidence.comparison import against, compare, left_out, weekly
 from mpd2.clinic.shadow.intake import take_in
 from mpd2.clinic.shadow.keeping import Taken
 from mpd2.clinic.shadow.rows import Setting
@@ -25,6 +25,7 @@ from mpd2.core.errors import UserError
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.shadowing import Shadow
 from mpd2.lab.watched_folder import read_table, take_in_folder
+from mpd2.present.words.clinic import left_out_in_words
 
 EVERY = 5.0  # seconds between two looks at a folder
 SHOWN = 20  # refused rows that are named
@@ -61,7 +62,7 @@ def _outcomes(args: Namespace, shadow: Shadow) -> int:
 
 
 def _worklist(args: Namespace, shadow: Shadow) -> int:
-    rows = seen_worklist(shadow.snapshot(), args.reader, _date(args.day) if args.day else None, by=LOCAL)
+    rows = seen_worklist(shadow.snapshot(), args.reader, date_of(args.day) if args.day else None, by=LOCAL)
     if args.json:
         print_json(_records(rows))
     else:
@@ -72,6 +73,7 @@ def _worklist(args: Namespace, shadow: Shadow) -> int:
 def _report(args: Namespace, shadow: Shadow) -> int:
     snapshot, costs = shadow.snapshot(), shadow.manifest.default_costs()
     compared, seen = compare(snapshot, costs, args.by, shadow.learned), shadow.watch()
+    missing = left_out(snapshot)
     if args.json:
         print_json({
             "run": shadow.title,
@@ -79,6 +81,9 @@ def _report(args: Namespace, shadow: Shadow) -> int:
             "overview": overview_of(snapshot),
             "against": against(snapshot),
             "compared": _records(compared),
+            "left_out": {
+                "cases": missing.cases, "ranges": {name: each._asdict() for name, each in missing.ranges.items()}
+            },
             "weekly": _records(weekly(snapshot, costs)),
             "watched": _records(seen.rows),
             "alarms": [{"alarm": each.key, "acknowledged": each.acknowledged} for each in seen.alarms],
@@ -87,6 +92,8 @@ def _report(args: Namespace, shadow: Shadow) -> int:
         return 0
     print(f"{shadow.title}: " + ", ".join(f"{number} {name}" for name, number in overview_of(snapshot).items()))
     print(against(snapshot))
+    if missing.cases:
+        print(left_out_in_words(missing.cases, missing.ranges, shadow.manifest.task))
     print(aligned([("per 1,000", "", "would", "done", "difference", "95 % at every look", "n"), *_lines(compared)]))
     for alarm in seen.newest:
         print(alarm.in_words())
@@ -105,7 +112,7 @@ def _setting(args: Namespace, shadow: Shadow) -> int:
     }  # fmt: skip
     said = {name: str(value) for name, value in day.items() if value not in (None, "")}
     weight = shadow.deciders.usual.weight if args.weight is None else args.weight
-    setting = Setting(_date(args.start), said, weight, args.confident)
+    setting = Setting(date_of(args.start), said, weight, args.confident, args.compare_with)
     made = set_day(setting, shadow.store, shadow.deciders, by=LOCAL)
     print_json({"start": made.start.isoformat(), **made.content()})
     return 0
@@ -149,7 +156,8 @@ def _places(pairs: list[str]) -> list[str]:
     return [pair.replace("=", ":") for pair in pairs]
 
 
-def _date(text: str) -> date:
+def date_of(text: str) -> date:
+    """A day as it is given to a command."""
     try:
         return date.fromisoformat(text)
     except ValueError:

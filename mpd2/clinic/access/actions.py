@@ -51,6 +51,7 @@ class Action(StrEnum):
     EXPORT_CASES = "export cases"
     CHANGE_ROSTER = "change the roster"
     CHANGE_SETTING = "change a setting"
+    ERASE_CASES = "erase whose cases these were"
     SEE_RECORD = "see the record"
     VERIFY_RECORD = "verify the record"
     EXPORT_RECORD = "export the record"
@@ -99,6 +100,7 @@ RULES: dict[Action, frozenset[Role]] = {
     Action.ACTIVATE_RUN: _ADMIN,
     Action.CHANGE_ROSTER: _ADMIN,
     Action.CHANGE_SETTING: _ADMIN,
+    Action.ERASE_CASES: _ADMIN,
     Action.SEE_RECORD: _ADMIN,
     Action.VERIFY_RECORD: _ADMIN,
     Action.EXPORT_RECORD: _ADMIN,

@@ -15,6 +15,7 @@ class Actor:
     name: str  # as shown
     role: Role
     visit: str = ""  # which visit of theirs, for the record
+    email: str = ""  # an address that the provider says is theirs; empty where it has not verified any
 
 
 LOCAL = Actor("local", "this machine's user", Role.ADMIN)

@@ -59,7 +59,7 @@ def identify(
             f"your account has no role here: its claim {login.claim!r} holds none of the values that have one. "
             "Ask whoever administers this installation"
         )
-    return Actor(person, _name(claims), role, visit)
+    return Actor(person, _name(claims), role, visit, _email(claims))
 
 
 def roles_of(claims: Claims, login: Login) -> frozenset[Role]:
@@ -129,6 +129,13 @@ def _name(claims: Claims) -> str:
     given = (claims.get(name) for name in ("name", "preferred_username", "email", "sub"))
     names = (plain_words(value)[:LONGEST_NAME] for value in given if isinstance(value, str))
     return next(filter(None, names), "somebody")
+
+
+def _email(claims: Claims) -> str:
+    """An address that the provider has verified; anybody could enter another one."""
+    given = claims.get("email")
+    verified = claims.get("email_verified") is True and isinstance(given, str) and given.isprintable()
+    return given if verified and len(given) <= LONGEST_ID else ""
 
 
 def _claim(claims: Claims, path: str) -> Any:

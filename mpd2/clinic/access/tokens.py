@@ -9,7 +9,7 @@ from hmac import compare_digest
 
 from mpd2.clinic.access.actions import Role
 from mpd2.clinic.access.actor import Actor
-from mpd2.clinic.settings import Token
+from mpd2.clinic.settings import PROGRAM, Token
 
 MARK = "mpd2_"  # begins every token, so that one that has leaked is known for what it is
 BYTES = 32  # of chance in each: nobody guesses it
@@ -39,4 +39,4 @@ def holder_of(token: str, known: Sequence[Token]) -> Actor | None:
     """Whose token it is; nobody's if no hash fits. It takes as long whichever of them fits, and however much of it."""
     given = hash_of(token)
     fitting = [each for each in known if compare_digest(given, each.sha256)]
-    return Actor(f"token:{fitting[0].name}", fitting[0].name, fitting[0].role, VISIT) if fitting else None
+    return Actor(f"{PROGRAM}{fitting[0].name}", fitting[0].name, fitting[0].role, VISIT) if fitting else None

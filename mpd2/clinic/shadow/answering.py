@@ -30,22 +30,33 @@ UNSAID = datetime.min.replace(tzinfo=UTC)  # in place of a time that was not giv
 
 
 def reader_of(by: Actor) -> str | None:
-    """The reader's column somebody who is signed in answers for; none where the settings name none for them."""
+    """The reader's column somebody who is signed in answers for; none where the settings name none for them.
+
+    They are known by their subject, or by an e-mail address that the provider has verified; never by a name.
+    """
     readers = load_settings().clinic.readers
-    return readers.get(by.id) or readers.get(by.name)
+    return readers.get(by.id) or (readers.get(by.email) if by.email else None)
 
 
-def add_readings(frame: pd.DataFrame, store: ShadowStore, deciders: Deciders, *, by: Actor) -> Taken:
+def to_be_named(by: Actor) -> str:
+    """What the settings would have to say so that somebody answers for a reader."""
+    return f'[clinic.readers] takes the line "{by.id}" = "a reader\'s column"; names can be changed and do not count'
+
+
+def add_readings(
+    frame: pd.DataFrame, store: ShadowStore, deciders: Deciders, now: datetime | None = None, *, by: Actor
+) -> Taken:
     """Keep what readers say of cases that have come in; a row that is not as it should be is refused with its reason.
 
     Columns: case, time (of the arrival; may be empty where the case came in once), reader (column), says (0 or 1),
-    confidence (0 to 1, may be empty), declined (1 where the reader will not answer) and at (when; else now). A later
-    answer of the same reader takes the place of the one before.
+    confidence (0 to 1, may be empty), declined (1 where the reader will not answer) and at (when, not after
+    `now`, the clock's time if none is told; else now). A later answer of the same reader takes the place of the one
+    before.
     """
     if not may(by, Action.ANSWER_CASE):
         authorise(by, Action.ANSWER_CASE, rows=len(frame))
-    now = datetime.now(UTC)
-    read, problems = row_by_row(frame, READING_COLUMNS, lambda row: _reading(row, deciders.manifest.columns, by))
+    now = now or datetime.now(UTC)
+    read, problems = row_by_row(frame, READING_COLUMNS, lambda row: _reading(row, deciders.manifest.columns, now, by))
     rows, unknown = _of_arrivals(read, store)
     before = store.newest_readings([row.key for _, row in rows if row.at == UNSAID])
     dated = []
@@ -62,17 +73,17 @@ def add_readings(frame: pd.DataFrame, store: ShadowStore, deciders: Deciders, *,
     return Taken(taken.accepted, taken.repeated, in_order((*problems, *unknown, *taken.refused)))
 
 
-def add_outcomes(frame: pd.DataFrame, store: ShadowStore, *, by: Actor) -> Taken:
+def add_outcomes(frame: pd.DataFrame, store: ShadowStore, now: datetime | None = None, *, by: Actor) -> Taken:
     """Keep what turned out to be true of cases that have come in, and what the clinic acted on.
 
     Columns: case, time (as for readings), truth (0 or 1), done (0 or 1: the answer the clinic acted on; may be empty)
-    and at (when it became known; else now). A later outcome takes the place of the one before.
+    and at (when it became known, as for readings; else now). A later outcome takes the place of the one before.
     """
     if not may(by, Action.ADD_OUTCOMES):
         authorise(by, Action.ADD_OUTCOMES, rows=len(frame))
-    read, problems = row_by_row(frame, OUTCOME_COLUMNS, lambda row: _outcome(row, by))
+    now = now or datetime.now(UTC)
+    read, problems = row_by_row(frame, OUTCOME_COLUMNS, lambda row: _outcome(row, now, by))
     rows, unknown = _of_arrivals(read, store)
-    now = datetime.now(UTC)
     before = store.newest_outcomes([row.key for _, row in rows if row.at == UNSAID])
     dated = []
     for number, row in rows:
@@ -117,12 +128,12 @@ def set_day(setting: Setting, store: ShadowStore, deciders: Deciders, *, by: Act
         authorise(by, Action.CHANGE_ROSTER, start=setting.start.isoformat(), **setting.content())
     authorise(by, Action.CHANGE_SETTING, start=setting.start.isoformat(), **setting.content())
     deciders.under(setting)  # which refuses what cannot be
-    row = Setting(setting.start, setting.day, setting.weight, setting.confident, by=by.id)
+    row = replace(setting, at=datetime.now(UTC), written=datetime.now(UTC), by=by.id)
     store.write([row])
     return row
 
 
-def _reading(row: Mapping[str, str], columns: Sequence[str], by: Actor) -> Reading:
+def _reading(row: Mapping[str, str], columns: Sequence[str], now: datetime, by: Actor) -> Reading:
     reader = row.get("reader", "")
     if reader not in columns:
         raise Refused("reader", shown(reader), f"one of {', '.join(columns)}")
@@ -131,16 +142,17 @@ def _reading(row: Mapping[str, str], columns: Sequence[str], by: Actor) -> Readi
         raise Refused("says", shown(row["says"]), "an empty cell where the reader has declined")
     says = UNKNOWN if declined else bit_of(row, "says")
     return Reading(
-        case_of(row), time_of(row, otherwise=UNSAID), reader, time_of(row, "at", UNSAID), says, _confidence(row),
-        declined, by.id,
+        case_of(row), time_of(row, otherwise=UNSAID), reader, time_of(row, "at", UNSAID, now), says,
+        _confidence(row), declined, by.id,
     )  # fmt: skip
 
 
-def _outcome(row: Mapping[str, str], by: Actor) -> Outcome:
+def _outcome(row: Mapping[str, str], now: datetime, by: Actor) -> Outcome:
     truth, done = bit_of(row, "truth", UNKNOWN), bit_of(row, "done", UNKNOWN)
     if truth == done == UNKNOWN:
         raise Refused("truth", "an empty cell", "0 or 1, or what was done")
-    return Outcome(case_of(row), time_of(row, otherwise=UNSAID), time_of(row, "at", UNSAID), truth, done, by.id)
+    at = time_of(row, "at", UNSAID, now)
+    return Outcome(case_of(row), time_of(row, otherwise=UNSAID), at, truth, done, by.id)
 
 
 def _confidence(row: Mapping[str, str]) -> float | None:
@@ -184,7 +196,7 @@ def _not_theirs(row: Reading, by: Actor) -> str:
         return ""
     own = reader_of(by)
     if own is None:
-        return "no reader is named for you in the settings, under [clinic.readers]"
+        return f"no reader is named for you in the settings: {to_be_named(by)}"
     return "" if own == row.reader else f"you answer for {own}, not for {row.reader}"
 
 

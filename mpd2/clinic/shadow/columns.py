@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TypeVar
 
 import pandas as pd
@@ -14,6 +14,7 @@ from mpd2.core.table_file.cells import SHOWN, as_text, shortened
 CASE, TIME = "case", "time"
 FIRST = 2  # the row of the first case, as a spreadsheet counts
 LONGEST = 100  # characters of an id
+SKEW = timedelta(minutes=5)  # by which the clock of whoever sends may be ahead of ours
 A_TIME = "a date and time such as 2026-11-16T08:30:00+00:00"
 
 Read = TypeVar("Read")
@@ -67,16 +68,21 @@ def case_of(row: Mapping[str, str], column: str = CASE) -> str:
     return case
 
 
-def time_of(row: Mapping[str, str], column: str = TIME, otherwise: datetime | None = None) -> datetime:
-    """A time in UTC, which it is taken to be unless it says otherwise."""
+def time_of(
+    row: Mapping[str, str], column: str = TIME, otherwise: datetime | None = None, now: datetime | None = None
+) -> datetime:
+    """A time in UTC, which it is taken to be unless it says otherwise; where `now` is told, one that has come."""
     text = row.get(column, "")
     if not text and otherwise is not None:
         return otherwise
     try:
         found = datetime.fromisoformat(text)
-        return found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
+        found = found.replace(tzinfo=UTC) if found.tzinfo is None else found.astimezone(UTC)
     except (ValueError, OverflowError):
         raise Refused(column, shown(text), A_TIME) from None
+    if now is not None and found > now + SKEW:
+        raise Refused(column, shown(text), f"a time that has come: here it is {now:%Y-%m-%d %H:%M} UTC")
+    return found
 
 
 def bit_of(row: Mapping[str, str], column: str, otherwise: int | None = None) -> int:

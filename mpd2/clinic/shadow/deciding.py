@@ -35,6 +35,7 @@ from mpd2.planning.worklist import reasons
 from mpd2.study.operating import continuations_at, exchange_rates, expectations_at, policy_at
 
 AI = "ai"
+FEWEST_OWN = 100  # first cases of a clinic that others are compared with, at least
 
 
 @dataclass(frozen=True)
@@ -89,6 +90,9 @@ class Decider:
     def of(cls, run: Run, run_digest: str, learned: Cohort, errors: ErrorModel | None, setting: Setting) -> Decider:
         """Whatever a run needs to decide under a setting; prices are those of the val cases of what it learned from."""
         run.check_readers(learned)
+        if setting.compare_with is not None and setting.compare_with < FEWEST_OWN:
+            found = f"found {setting.compare_with} cases to compare with"
+            raise UserError(f"setting: {found}, expected at least {FEWEST_OWN}")
         val, day = learned.subset(split="val"), day_setting(setting, learned.manifest)
         point = _point(run, setting, day, val, errors)
         free = Prices(0.0, (0.0,) * learned.readers)

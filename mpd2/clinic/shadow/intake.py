@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import datetime
+from datetime import UTC, datetime
 from hashlib import sha256
 from typing import Any
 
@@ -31,16 +31,18 @@ from mpd2.core.table_file.rules import failing_rows, rules_of
 LATER = "an empty cell: nobody knows it yet, and it is added later, as an outcome or a reading"
 
 
-def take_in(frame: pd.DataFrame, store: ShadowStore, deciders: Deciders, *, by: Actor) -> Taken:
+def take_in(
+    frame: pd.DataFrame, store: ShadowStore, deciders: Deciders, now: datetime | None = None, *, by: Actor
+) -> Taken:
     """Decide and keep every case of a table that is as it should be; a row that is not is refused with its reason.
 
     Columns are those of the manifest without truth and readers' words, and `time`, when each case came in (UTC unless
-    it says otherwise). Who can be asked may stand in columns `<reader>_available`; else everybody can. When this
-    returns, what is accepted is on disk and in the record.
+    it says otherwise), which is not after `now`, the clock's time if none is told. Who can be asked may stand in
+    columns `<reader>_available`; else everybody can. When this returns, what is accepted is on disk and in the record.
     """
     if not may(by, Action.ROUTE_CASE):
         authorise(by, Action.ROUTE_CASE, rows=len(frame))
-    cells, problems = _checked(frame, deciders.manifest)
+    cells, problems = _checked(frame, deciders.manifest, now or datetime.now(UTC))
     taken = Taken(refused=tuple(problems))
     for start in range(0, len(cells), AT_ONCE):
         taken += _take_some(cells.iloc[start : start + AT_ONCE], store, deciders, by)
@@ -88,7 +90,7 @@ def _about(arrival: Arrival, decider: Decider) -> dict[str, Any]:
     }
 
 
-def _checked(frame: pd.DataFrame, manifest: Manifest) -> tuple[pd.DataFrame, list[Problem]]:
+def _checked(frame: pd.DataFrame, manifest: Manifest, now: datetime) -> tuple[pd.DataFrame, list[Problem]]:
     """The good rows as cells a cohort is made of, with their times, and what is wrong with the others."""
     cells = as_text(frame)
     cells.columns = pd.Index([str(name) for name in cells.columns], dtype=object)
@@ -106,7 +108,7 @@ def _checked(frame: pd.DataFrame, manifest: Manifest) -> tuple[pd.DataFrame, lis
         for number, cell in zip(cells.index.tolist(), cells[name], strict=True)
         if cell
     ]
-    times, bad_times = _times(cells)
+    times, bad_times = _times(cells, now)
     columns = {name: cells[name].to_numpy(object) for name in cells if name in known}
     for flag in flags:
         given = columns.get(flag, np.full(len(cells), "", object))
@@ -125,12 +127,12 @@ def _as_cells(columns: dict[str, np.ndarray], rows: pd.Index) -> pd.DataFrame:
     return pd.DataFrame(np.column_stack(list(columns.values())), rows, pd.Index(list(columns), dtype=object))
 
 
-def _times(cells: pd.DataFrame) -> tuple[list[datetime | None], list[Problem]]:
+def _times(cells: pd.DataFrame, now: datetime) -> tuple[list[datetime | None], list[Problem]]:
     found: list[datetime | None] = []
     problems = []
     for number, text in zip(cells.index, cells.get(TIME, pd.Series("", cells.index)), strict=True):
         try:
-            found.append(time_of({TIME: str(text)}))
+            found.append(time_of({TIME: str(text)}, now=now))
         except Refused as refusal:
             found.append(None)
             problems.append(at_row(refusal.problem, int(number)))

@@ -55,6 +55,7 @@ class Arrival:
     by: str = ""  # who brought it in
     written: datetime = field(default_factory=lambda: datetime.now(UTC))
     number: int = 0  # of the row, the larger the later; given by the store
+    place: str = ""  # among arrivals of its time, once the id of one of them is erased; until then their ids say it
 
     @property
     def key(self) -> Key:
@@ -137,6 +138,7 @@ class Setting:
     day: Mapping[str, str] = field(default_factory=dict)  # a `DaySetting` as parameters of a link
     weight: float | None = None  # what a miss weighs in decisions; none: as the run was fitted
     confident: float | None = None  # from which probability the AI is not overruled unread; none: it always may be
+    compare_with: int | None = None  # so many of the clinic's first cases; none: those the run learned from
     at: datetime = field(default_factory=lambda: datetime.now(UTC))  # the newest of a day holds
     by: str = ""
     written: datetime = field(default_factory=lambda: datetime.now(UTC))
@@ -144,7 +146,8 @@ class Setting:
 
     def content(self) -> dict[str, Any]:
         """What it says, as plain values."""
-        return {"day": dict(self.day), "weight": self.weight, "confident": self.confident}
+        own = {} if self.compare_with is None else {"compare_with": self.compare_with}
+        return {"day": dict(self.day), "weight": self.weight, "confident": self.confident, **own}
 
     def text(self) -> str:
         """The same as it is kept."""

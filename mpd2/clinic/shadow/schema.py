@@ -47,6 +47,7 @@ ARRIVALS = Table(
     Column("stop", Text, nullable=False),
     Column("reason", Text, nullable=False),
     *_writer(),
+    Column("place", Text, nullable=False),
 )
 
 READINGS = Table(
@@ -102,6 +103,15 @@ ACKNOWLEDGEMENTS = Table(
     Column("at", BigInteger, nullable=False),
     Column("reason", Text, nullable=False),
     *_writer(),
+)
+
+ERASURES = Table(
+    "erasures",
+    METADATA,
+    _number(),
+    Column("at", BigInteger, nullable=False),
+    Column("cases", BigInteger, nullable=False),  # how many
+    Column("by", Text, nullable=False),
 )
 
 UNIQUE = {

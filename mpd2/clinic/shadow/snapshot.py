@@ -28,7 +28,7 @@ from mpd2.core.table_file.building import with_other
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """N arrivals, sorted by time and then by case; row i is the same arrival in every array."""
+    """N arrivals, sorted by time and then by case (`place`, if one is erased); row i is the same in every array."""
 
     cohort: Cohort  # truth and readers' words where they are known; split is empty
     times: np.ndarray  # [N] datetime64[us], UTC
@@ -103,7 +103,7 @@ def snapshot(store: ShadowStore, learned: Cohort, manifest: Manifest) -> Snapsho
     rows = kept.arrivals
     basis = pd.Index(list(here), dtype=object).get_indexer(pd.Index(rows["basis"], dtype=object))
     mine = np.flatnonzero(basis >= 0)
-    mine = mine[np.lexsort((rows["case"][mine].astype(str), rows["time"][mine]))]
+    mine = mine[np.lexsort((rows["case"][mine].astype(str), rows["place"][mine].astype(str), rows["time"][mine]))]
     basis, own = basis[mine], {name: values[mine] for name, values in rows.items()}
     cohort, said, bases = _cohort(own, learned, manifest), answers_of(kept, mine, manifest), tuple(here.values())
     beliefs = _beliefs(own, basis, len(bases), cohort.readers)

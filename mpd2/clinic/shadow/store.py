@@ -92,7 +92,7 @@ class ShadowStore(Database):
                         there[key] = values
                         new.append(values)
                 if new:
-                    first = _numbers(connection, len(new))
+                    first = numbers(connection, len(new))
                     connection.execute(
                         insert(table), [values | {"number": first + place} for place, values in enumerate(new)]
                     )
@@ -178,6 +178,8 @@ class ShadowStore(Database):
             version = int(connection.execute(select(schema.COUNTER.c.number)).scalar_one())
             if version == before.version:
                 return before
+            if _erased_since(connection, before.version):
+                before = nothing_kept()
 
             def newer(table: Table) -> list[Row[Any]]:
                 query = select(table).where(table.c.number > before.version).order_by(table.c.number)
@@ -244,7 +246,13 @@ def _same(row: Line, before: dict[str, Any], values: dict[str, Any]) -> bool:
     return all(before[name] == values[name] for name in given)
 
 
-def _numbers(connection: Connection, count: int) -> int:
+def _erased_since(connection: Connection, version: int) -> bool:
+    """Whether rows that were read at a version are no longer what they were."""
+    table = schema.ERASURES
+    return connection.execute(select(table.c.number).where(table.c.number > version).limit(1)).first() is not None
+
+
+def numbers(connection: Connection, count: int) -> int:
     """The first of so many numbers for new rows."""
     after = connection.execute(
         update(schema.COUNTER).values(number=schema.COUNTER.c.number + count).returning(schema.COUNTER.c.number)

@@ -33,6 +33,7 @@ DAYS = 365.25
 FALSE_ALARMS = 12.0  # a year, over all monitors together
 DRAWN = 2_000_000  # steps simulated for a threshold
 BEYOND = 2_000  # of the highest climbs of these, from which on the tail is taken to be exponential
+FEW_CLIMBS = 10 * BEYOND  # below which they are long, with several alarms in one, and are counted as they are
 SURE, FAR = 1e-4, 30.0  # probabilities are not expected nearer to 0 or 1; log-odds no further from 0
 WINDOW = 4_096  # steps searched at once after an alarm
 
@@ -100,19 +101,22 @@ def calibrated_rate(
     """A monitor of what happens or not, against the probability expected in each case; the reference's are [L] each.
 
     Expectations are first made right on average for the reference, by one factor for all odds, so that only a change
-    rings. One case of either outcome is added to it, so that what never happened there, or always, can be watched too.
+    rings. One case of either outcome is added to it, so that what never happened there, or always, can be watched too:
+    what never happened cannot become rarer, and rings on the other side alone.
 
     >>> monitor = calibrated_rate(np.tile([1.0, 0, 0, 0, 0], 40), np.full(200, 0.3), arl=1000, name="misses")
     >>> monitor.alarms(np.tile([1.0, 0.0], 50), np.full(100, 0.3))[0].side
     'higher'
     """
+    impossible = [bool(len(happened)) and np.all(happened == sure) for sure in (1, 0)]  # of SIDES
     happened, expected, cluster = _with_either(happened, expected, cluster)
     offset = _offset(happened, expected)
 
     def steps(happened: Floats, expected: Floats) -> Floats:
         return rate_steps(happened, expit(logit(np.clip(expected, SURE, 1 - SURE)) + offset), ratio)
 
-    return Monitor(name, steps, thresholds(steps(happened, expected), arl, seed, cluster), arl)
+    found = thresholds(steps(happened, expected), arl, seed, cluster)
+    return Monitor(name, steps, np.where(impossible, np.inf, found), arl)
 
 
 def _with_either(happened: Floats, expected: Floats, cluster: Ints | None) -> tuple[Floats, Floats, Ints | None]:
@@ -329,7 +333,7 @@ def _threshold(drawn: Floats, reference: Floats, cluster: Ints | None, arl: floa
     climbs = climbs[climbs > 0]
     if not len(climbs):
         return np.inf
-    if len(path) < BEYOND * arl:
+    if len(path) < BEYOND * arl and len(climbs) >= FEW_CLIMBS:
         rank = min(BEYOND, len(climbs))
         level, decay = float(climbs[rank - 1]), _decay(sums)
         rarer = arl * int((climbs >= level).sum()) / len(path)  # times as few climbs as reach this level

@@ -64,12 +64,44 @@ def day_in_words(counts: Mapping[str, int], reasons: Sequence[str] = ()) -> str:
     )
 
 
-def compared_in_words(rows: pd.DataFrame, task: Task, against: str = "what was done") -> str:
-    """What it would have done against what was done, for a thousand people; `rows`: the part all of `compare`."""
+def left_out_in_words(cases: int, ranges: Mapping[str, Sequence[float]], task: Task) -> str:
+    """Who is not counted yet and what they could make of it; `ranges`: low and high, and of the difference, per 1,000.
+
+    >>> task = Task(positive="glaucoma", negative="healthy", positives="glaucomas")
+    >>> said = left_out_in_words(12, {"missed": (20, 31, -3, 8), "false_alarms": (90, 104, -40, -26)}, task)
+    >>> said.removeprefix("12 cases with a known outcome are left out, because a reading is awaited. ")
+    'With them: missed glaucomas 20 to 31 of 1,000 (would less was −3 to +8), false alarms 90 to 104 (−40 to −26). \
+The first number is with right answers, the second with wrong ones.'
+    >>> left_out_in_words(0, {}, task)
+    ''
+    """
+    if not cases:
+        return ""
+    (low, high, least, most), (calm, loud, fewest, many) = (ranges[name] for name in ("missed", "false_alarms"))
+
+    def signed(value: float) -> str:
+        return decimal(value, 0, signed=True)
+
+    is_are, them = ("is", "it") if cases == 1 else ("are", "them")
+    return (
+        f"{numbered(cases, 'case')} with a known outcome {is_are} left out, because a reading is awaited. With {them}: "
+        f"missed {task.positives} {decimal(low, 0)} to {decimal(high, 0)} of 1,000 (would less was {signed(least)} to "
+        f"{signed(most)}), false alarms {decimal(calm, 0)} to {decimal(loud, 0)} ({signed(fewest)} to {signed(many)}). "
+        "The first number is with right answers, the second with wrong ones."
+    )
+
+
+def compared_in_words(rows: pd.DataFrame, task: Task, against: str = "what was done", left_out: int = 0) -> str:
+    """What it would have done against what was done, for a thousand people; `rows`: the part all of `compare`.
+
+    `left_out`: how many more have an outcome and await a reading.
+    """
     found = {row["metric"]: row for row in rows[rows["part"] == ALL].to_dict("records")}
     n = max((int(row["n"]) for row in found.values()), default=0)
-    if not n:
+    if not n and not left_out:
         return "no outcome is known yet, so nothing can be compared"
+    if not n:
+        return f"a reading is awaited of every case with an outcome ({count(left_out)}), so nothing can be compared yet"
     said = []
     for name, words in (("missed", f"missed {task.positives}"), ("false_alarms", "false alarms")):
         row = found[name]
@@ -79,7 +111,7 @@ def compared_in_words(rows: pd.DataFrame, task: Task, against: str = "what was d
     same = f"{percent(row['would'] / 1000, 0)} ({percent_interval(row['low'] / 1000, row['high'] / 1000, 0)})"
     return (
         f"what it would have done against {against}: {' · '.join(said)} · same answer {same} · "
-        f"{numbered(n, 'outcome')}, {ALWAYS}"
+        f"{numbered(n, 'outcome')}{f', {count(left_out)} more await a reading' if left_out else ''}, {ALWAYS}"
     )
 
 

@@ -17,10 +17,13 @@ from mpd2.studio.shell import link
 
 def draw(clinic: Clinic) -> None:
     """One number in charts, and every number in a table."""
-    rows = store.compared(clinic, "cohort")
+    rows, missing = store.compared(clinic, "cohort"), store.not_counted(clinic)
+    said = words.left_out_in_words(missing.cases, missing.ranges, clinic.task)
     if rows.empty or not rows["n"].max():
-        st.info(texts.NO_OUTCOME, icon=":material/hourglass_empty:")
+        st.info(said or texts.NO_OUTCOME, icon=":material/hourglass_empty:")
         return
+    if said:
+        st.info(said, icon=":material/hourglass_top:")
     with st.container(horizontal=True, vertical_alignment="bottom"):
         metric = link.one(
             st.segmented_control, "Number", list(COMPARED), key="clinic_number", default="missed", required=True,

@@ -20,7 +20,7 @@ from mpd2.present.documents.spreadsheets import to_csv
 from mpd2.studio.clinic.store import Clinic
 
 EACH = 20  # cases of each cohort in the example
-OPENS = 8  # o'clock, UTC
+APART = timedelta(seconds=30)
 
 
 def template(clinic: Clinic) -> bytes:
@@ -30,12 +30,12 @@ def template(clinic: Clinic) -> bytes:
 
 
 def example(clinic: Clinic, by: Actor) -> bytes:
-    """Some val cases of the table the run learned from as if they had come in today, one every two minutes."""
+    """Some val cases of the table the run learned from as if they had come in before this hour, APART."""
     row, flags = clinic.manifest.row, availability_columns(clinic.manifest)
     text = io.StringIO(example_table(clinic.shadow.workspace.table, EACH))
     known = pd.read_csv(text, dtype={row.case: str}).convert_dtypes()
-    begin = datetime.now(UTC).replace(hour=OPENS, minute=0, second=0, microsecond=0)
-    times = [(begin + timedelta(minutes=2 * i)).isoformat() for i in range(len(known))]
+    begin = datetime.now(UTC).replace(minute=0, second=0, microsecond=0) - len(known) * APART
+    times = [(begin + i * APART).isoformat() for i in range(len(known))]
     there = {flag: known[name].notna().astype(int) for name, flag in zip(clinic.names, flags, strict=True)}
     cases = _as_cases(known.assign(**there), clinic.shadow, times)
     return export_cases(lambda: to_csv(cases), "example of the clinic", by=by)

@@ -10,10 +10,10 @@ import streamlit as st
 
 from mpd2.clinic.access.actions import Action
 from mpd2.clinic.shadow.answering import set_day
-from mpd2.clinic.shadow.deciding import day_setting
+from mpd2.clinic.shadow.deciding import FEWEST_OWN, day_setting
 from mpd2.clinic.shadow.rows import Setting
 from mpd2.core.errors import UserError
-from mpd2.core.text import percent
+from mpd2.core.text import count, percent
 from mpd2.planning.day import MOST, DaySetting, in_words
 from mpd2.planning.floors import Floor
 from mpd2.planning.roster_and_limits import Limits
@@ -23,9 +23,9 @@ from mpd2.studio.clinic.store import Clinic
 from mpd2.studio.parts import widgets
 from mpd2.studio.shell import identity
 
-DAY, CASES, BUDGET, MISSED, ALARM, POINT, LEVEL, CONFIDENT, ROSTER, TOLD = (
+DAY, CASES, BUDGET, MISSED, ALARM, POINT, LEVEL, CONFIDENT, FIRST, ROSTER, TOLD = (
     "set_day", "set_cases", "set_budget", "set_missed", "set_alarm", "set_point", "set_level", "set_confident",
-    "set_roster", "set_told",
+    "set_first", "set_roster", "set_told",
 )  # fmt: skip
 """Keys of the session."""
 KEEP, AI, OWN, FITTED = "keep", "ai", "own", "fitted"
@@ -58,7 +58,8 @@ def _in_words(clinic: Clinic, setting: Setting) -> str:
         point = "; at the AI's own sensitivity" if usual else f"; a miss weighs {setting.weight:.3g} in decisions"
     sure = "" if setting.confident is None else f"; an AI at least {percent(setting.confident)} sure is not overruled"
     day = in_words(day_setting(setting, clinic.manifest), clinic.manifest, store.own_share(clinic))
-    return f"{since}: {day}{point}{sure}."
+    own = f"; compared with the first {count(setting.compare_with)} cases" if setting.compare_with else ""
+    return f"{since}: {day}{point}{sure}{own}."
 
 
 def _form(clinic: Clinic, now: Setting) -> None:
@@ -78,6 +79,8 @@ def _form(clinic: Clinic, now: Setting) -> None:
             st.number_input("Sensitivity at least, %", 50.0, 99.9, 95.0, 0.5, key=LEVEL, width=190, help=texts.LEVEL)
             st.number_input("Never overrule an AI surer than, %", 50.0, 100.0, confident, 1.0, key=CONFIDENT, width=260,
                             placeholder="it may be overruled")  # fmt: skip
+            st.number_input("Watch against its first cases", FEWEST_OWN, MOST, now.compare_with, 100, key=FIRST,
+                            width=240, placeholder="those learned from", help=texts.FIRST)  # fmt: skip
         roster = _roster(clinic, day.limits)
         edited = st.data_editor(
             roster,
@@ -123,7 +126,7 @@ def _save(clinic: Clinic, roster: pd.DataFrame) -> None:
         costs = replace(now.costs, false_negative=float(state[MISSED]), false_positive=float(state[ALARM]))
         day = DaySetting(costs, limits, for_costs=costs != usual, day=int(state[CASES]))
         confident = None if state[CONFIDENT] is None else state[CONFIDENT] / 100
-        made = Setting(state[DAY], day.to_query(clinic.manifest), _weight(clinic, confident), confident)
+        made = Setting(state[DAY], day.to_query(clinic.manifest), _weight(clinic, confident), confident, state[FIRST])
         set_day(made, clinic.shadow.store, clinic.shadow.deciders, by=identity.actor())
         store.seen_at_once(clinic)
         st.session_state[TOLD] = ("done", _in_words(clinic, made))

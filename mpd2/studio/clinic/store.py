@@ -15,7 +15,7 @@ from mpd2.clinic.access.actions import Role
 from mpd2.clinic.access.actor import Actor
 from mpd2.clinic.shadow.answering import reader_of
 from mpd2.clinic.shadow.deciders import Deciders
-from mpd2.clinic.shadow.evidence.comparison import ALL, COHORT, compare, weekly
+from mpd2.clinic.shadow.evidence.comparison import ALL, COHORT, LeftOut, compare, left_out, weekly
 from mpd2.clinic.shadow.evidence.reader_rates import reader_rates
 from mpd2.clinic.shadow.evidence.watching import Watch, watch
 from mpd2.clinic.shadow.rows import Key
@@ -145,6 +145,11 @@ def warm(place: Workshop) -> None:
 def compared(clinic: Clinic, by: str) -> pd.DataFrame:
     """The comparison, taken apart."""
     return clinic.figures.once((compared, by), partial(_compared, by, clinic.shadow.learned))
+
+
+def not_counted(clinic: Clinic) -> LeftOut:
+    """Who has an outcome and awaits a reading."""
+    return clinic.figures.once(not_counted, lambda found: left_out(found.snapshot))
 
 
 def weeks(clinic: Clinic) -> pd.DataFrame:

@@ -87,8 +87,8 @@ REFUSED_ALT = "What was refused: row, column, what was found and what is expecte
 NOTHING_TAKEN = "Nothing was taken in."
 NO_CASE = "No case has come in yet: take some in below."
 NOT_MAPPED = (
-    "You are signed in as a reader, but the settings do not say which reader of the run you are: `[clinic.readers]` "
-    "maps people to readers."
+    "You are signed in as a reader, but the settings do not say which reader of the run you are. Give this to whoever "
+    "administers this installation: {line}."
 )
 TEMPLATE = "An empty table with every column that can be taken in."
 EXAMPLE = "Validation cases of the table the run learned from, without truth and readings, to try the page with."
@@ -137,6 +137,10 @@ DONE = "The answer that the clinic itself acted on, if that is known."
 FROM = "From this day on (UTC), until another setting does. Cases that are there keep theirs."
 CASES_A_DAY = "How many cases are expected a day: places are counted on them."
 LEVEL = "Counts where a sensitivity of your own is the operating point; it is chosen on val."
+FIRST = (
+    "What is watched is compared with so many of the clinic's own first cases, once they are in: best where cameras or "
+    "people differ from those the run learned from. Empty: with the cases it learned from."
+)
 HOLDS = "Cases that come in from that day on are routed by it."
 ROSTER_COLUMNS = {
     "reader": None,
@@ -188,6 +192,7 @@ WATCHER_COLUMNS = {
     "by_chance": st.column_config.TextColumn(
         "By chance one in", help="Cases between two alarms for nothing, on average"
     ),
+    "compared_with": "Compared with",
     "why_not": "Not watched, because",
 }
 ALARMS_ALT = "Alarms: what has become higher or lower, from when to when, how often it rang, and what was said of it."
@@ -202,7 +207,7 @@ ALARM_COLUMNS = {
 }
 BY_CHANCE = (
     "All {monitors} monitors together ring for nothing about {alarms} times a year, at {cases} cases a day; the "
-    "thresholds come from {drawn} simulated cases each, drawn from those the run learned from."
+    "thresholds come from {drawn} simulated cases each, drawn from those it compares with."
 )
 NOTHING_SEEN = "{what}: no case has a value yet."
 PATH = "Evidence grows with every case that speaks for a change, falls with every other, and never below 0."

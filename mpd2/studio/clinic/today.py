@@ -27,7 +27,8 @@ def draw(clinic: Clinic) -> None:
         if first is None:
             st.markdown(f"**Compared:** {texts.NO_CASE}")
             return
-        said = words.compared_in_words(store.compared(clinic, "all"), clinic.task, clinic.against)
+        waits = store.not_counted(clinic).cases
+        said = words.compared_in_words(store.compared(clinic, "all"), clinic.task, clinic.against, waits)
         st.markdown(f"**{words.since_in_words(first)}:** {said}")
         now = store.watched(clinic)
         said = f"{words.watch_in_words(store.standings(now))} · {store.sent(clinic).in_words()}"

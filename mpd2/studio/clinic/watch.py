@@ -55,7 +55,8 @@ def _shown(rows: pd.DataFrame) -> pd.DataFrame:
     shown = rows.assign(
         by_chance=by_chance, label=rows["label"].map(capital), level=100 * rows["level"].clip(upper=1.0)
     )
-    return shown[[name for name in texts.WATCHER_COLUMNS if name != "why_not" or rows["why_not"].any()]]
+    told = {"why_not": rows["why_not"].any(), "compared_with": rows["compared_with"].nunique() > 1}
+    return shown[[name for name in texts.WATCHER_COLUMNS if told.get(name, True)]]
 
 
 def _path(clinic: Clinic, name: str, label: str, now: Watch) -> None:

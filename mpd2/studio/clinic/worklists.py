@@ -7,6 +7,7 @@ from datetime import UTC
 import streamlit as st
 
 from mpd2.clinic.access.actions import Action
+from mpd2.clinic.shadow.answering import to_be_named
 from mpd2.clinic.shadow.rows import Key
 from mpd2.core.text import count, verbatim
 from mpd2.studio.clinic import answering, store, texts
@@ -26,7 +27,7 @@ def draw(clinic: Clinic) -> None:
     mine = clinic.reader_of(identity.actor())
     columns = list(waiting) if mine is None else [mine] if mine in waiting else []
     if not columns:
-        st.info(texts.NOT_MAPPED, icon=":material/person_off:")
+        st.info(texts.NOT_MAPPED.format(line=verbatim(to_be_named(identity.actor()))), icon=":material/person_off:")
         return
     busiest = max(columns, key=waiting.__getitem__)
     reader = link.one(

@@ -8,15 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from mpd2.cli.bench.clinic.signals import Seen, signals
 from mpd2.cli.output import now_and_then
+from mpd2.clinic.shadow.deciding import Decider
+from mpd2.clinic.shadow.evidence.monitoring import INPUT, PREVALENCE, READER, Past, Seen, Watcher, past_of, watchers
 from mpd2.core.arrays import Floats
 from mpd2.core.cohort import Cohort
-from mpd2.core.policy import decided_together
 from mpd2.core.rng import Stream, stream
-from mpd2.core.runs import Run
-from mpd2.evaluation.over_time.monitors import A_DAY, DAYS, Monitor, alarms, reflected
-from mpd2.methods.registry import continuations_of, expectations_of, policy_of
+from mpd2.evaluation.over_time.monitors import A_DAY, DAYS, FALSE_ALARMS, Monitor, alarms, reflected
 
 AT_ONCE = 256  # values of every replay simulated at a time
 BEFORE = 1_000  # cases without change that go before a planted one
@@ -67,62 +65,78 @@ def first_alarms(
     return found
 
 
-def seen_of(run: Run, cohort: Cohort) -> Seen:
-    """Cases as the run sees and routes them, all members together."""
-    expected = expectations_of(run, cohort, run.costs, None)
-    assert expected is not None
-    decisions = decided_together(policy_of(run, cohort), cohort, run.rule, continuations_of(run, cohort))
-    return Seen.of(cohort, expected, decisions)
+@dataclass(frozen=True, eq=False)
+class Watched:
+    """What is watched and has a monitor."""
+
+    watcher: Watcher
+    monitor: Monitor
 
 
-def arrivals(watching: dict[str, Monitor], seen: Seen, chance: Floats | None = None) -> dict[str, Arrivals]:
+def watched(decider: Decider, past: Past, false_alarms: float = FALSE_ALARMS) -> dict[str, Watched]:
+    """What the clinic watches where it compares with past cases, by name; what has too few of them is left out."""
+    found = watchers(decider, past, false_alarms)
+    return {each.name: Watched(each, each.monitor) for each in found if each.monitor is not None}
+
+
+def among(cases: Seen) -> Past:
+    """The same cases, whatever is compared with them."""
+    return Past(cases, cases)
+
+
+def arrivals(watching: dict[str, Watched], cases: Past, chance: Floats | None = None) -> dict[str, Arrivals]:
     """What each monitor may be given of cases, some of them likelier, [N]; of readers every word there is."""
-    weight = np.full(len(seen.cohort), 1 / len(seen.cohort)) if chance is None else chance / chance.sum()
-    asked, every = signals(seen), signals(seen, every_word=True)
     found = {}
-    for name, monitor in watching.items():
-        signal, own = every[name], weight[every[name].rows]
-        share = float(weight[asked[name].rows].sum())
-        uniform = chance is None
-        found[name] = Arrivals(monitor.steps(*signal.observed), None if uniform else own / own.sum(), share)
+    for name, each in watching.items():
+        seen = cases.of(each.watcher.kind)
+        weight = np.full(len(seen.cohort), 1 / len(seen.cohort)) if chance is None else chance / chance.sum()
+        there, values = each.watcher.observe(seen.with_every_word())
+        own = weight[there]
+        share = float(weight[each.watcher.observe(seen)[0]].sum())
+        found[name] = Arrivals(each.monitor.steps(*values), None if chance is None else own / own.sum(), share)
     return found
 
 
-def average_run_lengths(watching: dict[str, Monitor], learned: Seen, replays: int) -> list[dict[str, Any]]:
+def average_run_lengths(watching: dict[str, Watched], learned: Past, replays: int) -> list[dict[str, Any]]:
     """Of each monitor on cases drawn from those it compares with: values gone through for each alarm, and promised.
 
     A replay goes on until its first alarm, or for FOLLOWED values or RUNS of the promised length, whichever are fewer.
     """
     rows, tell = [], now_and_then()
     for name, each in arrivals(watching, learned).items():
-        monitor = watching[name]
+        monitor = watching[name].monitor
         longest = round(min(FOLLOWED, RUNS * monitor.arl))
         lengths = first_alarms(monitor.thresholds, replace(each, share=0.0), each, replays, longest, seed=1)
         rung = int(np.isfinite(lengths).sum())
         between = float(np.minimum(lengths, longest).sum()) / max(rung, 1)
         tell(f"run length of {name}")
         rows.append(
-            {"monitor": name, "promised": monitor.arl, "found": between, "error": between / np.sqrt(max(rung, 1))}
-            | {"alarms": rung, "followed": longest, "thresholds": monitor.thresholds.tolist()}
+            {
+                "monitor": watching[name].watcher.label,
+                "promised": monitor.arl,
+                "found": between,
+                "error": between / np.sqrt(max(rung, 1)),
+            }
+            | {"alarms": rung, "followed": longest, "thresholds": [_number(each) for each in monitor.thresholds]}
         )
     return rows
 
 
-def alarms_a_year(watching: dict[str, Monitor], unchanged: dict[str, Arrivals]) -> dict[str, float]:
+def alarms_a_year(watching: dict[str, Watched], unchanged: dict[str, Arrivals]) -> dict[str, float]:
     """Of each monitor on cases as they come, without a planted change, from YEARS of them."""
     found = {}
-    for name, monitor in watching.items():
-        random, each = stream(2, Stream.SIMULATION), unchanged[name]
-        values = round(A_DAY * DAYS * YEARS * each.share)
-        drawn = each.drawn(random, (values, 1))[:, 0]
-        found[name] = len(alarms(name, drawn, monitor.thresholds)) / YEARS
+    for name, each in watching.items():
+        random, given = stream(2, Stream.SIMULATION), unchanged[name]
+        values = round(A_DAY * DAYS * YEARS * given.share)
+        drawn = given.drawn(random, (values, 1))[:, 0]
+        found[each.watcher.label] = len(alarms(name, drawn, each.monitor.thresholds)) / YEARS
     return found
 
 
-def delays(watching: dict[str, Monitor], name: str, before: Arrivals, after: Arrivals, replays: int) -> dict[str, Any]:
+def delays(watching: dict[str, Watched], name: str, before: Arrivals, after: Arrivals, replays: int) -> dict[str, Any]:
     """How soon one monitor rings after a change, in its values and in cases of the clinic."""
     longest = max(1, round(HORIZON * after.share))
-    values = first_alarms(watching[name].thresholds, before, after, replays, longest, seed=3)
+    values = first_alarms(watching[name].monitor.thresholds, before, after, replays, longest, seed=3)
     random = stream(4, Stream.SIMULATION)
     cases = np.full(replays, np.inf)
     rung = np.isfinite(values)
@@ -132,7 +146,7 @@ def delays(watching: dict[str, Monitor], name: str, before: Arrivals, after: Arr
     resampled = np.median(random.choice(cases, (400, replays)), axis=1)
     finite = np.isfinite(resampled).all()
     return {
-        "monitor": name,
+        "monitor": watching[name].watcher.label,
         "median_values": _number(np.median(values)),
         "median_cases": _number(np.median(cases)),
         "error_cases": float(resampled.std()) if finite else None,
@@ -184,45 +198,44 @@ def less_specific(cohort: Cohort, reader: int, points: float) -> Cohort:
 
 
 def planted(
-    watching: dict[str, Monitor], seen: Seen, run: Run, replays: int, beside: bool = True
+    watching: dict[str, Watched], seen: Seen, decider: Decider, replays: int, beside: bool = True
 ) -> list[dict[str, Any]]:
     """Every planted change with the monitors made for it and, `beside`, two more that ring soonest after it."""
-    cohort, before = seen.cohort, arrivals(watching, seen)
+    cohort, before = seen.cohort, arrivals(watching, among(seen))
     distance = (*cohort.layout.distances, *cohort.manifest.columns)[0]
-    title = cohort.layout.titles.get(distance, distance)
-    busiest = [int(each) for each in np.argsort(-seen.asked.mean(0), kind="stable")[:2]]
-    names = [reader.name for reader in cohort.manifest.readers]
+    busiest = [int(each) for each in np.argsort(-seen.heard.mean(0), kind="stable")[:2]]
+    readers = cohort.manifest.readers
     sick = cohort.truth == 1
     common, more = (np.where(sick, p / sick.mean(), (1 - p) / (1 - sick.mean())) for p in (COMMON, MORE))
-    usual = arrivals(watching, seen, common)
+    usual = arrivals(watching, among(seen), common)
     changes: list[tuple[str, Callable[[], dict[str, Arrivals]], dict[str, Arrivals], tuple[str, ...]]] = [
         (
-            f"{title} + 1 sd",
-            lambda: arrivals(watching, seen_of(run, moved_input(cohort, distance, 1.0))),
+            f"{cohort.layout.titles.get(distance, distance)} + 1 sd",
+            lambda: arrivals(watching, among(past_of(decider, moved_input(cohort, distance, 1.0)))),
             before,
-            (f"input: {title}",),
+            (f"{INPUT} {distance}",),
         ),
         (
             "AI calls 10 points more positive",
-            lambda: arrivals(watching, seen_of(run, moved_threshold(cohort, POINTS))),
+            lambda: arrivals(watching, among(past_of(decider, moved_threshold(cohort, POINTS)))),
             before,
-            ("AI: called positive", "AI: false alarms"),
+            ("ai positive", "ai false alarms"),
         ),
         (
             f"prevalence {COMMON:.0%} to {MORE:.0%}",
-            lambda: arrivals(watching, seen, more),
+            lambda: arrivals(watching, among(seen), more),
             usual,
-            ("positives, before outcomes", "positives, by outcomes"),
+            (PREVALENCE, f"{PREVALENCE} outcomes"),
         ),
     ]
     for reader in busiest:
 
         def worse(reader: int = reader) -> dict[str, Arrivals]:
             changed = less_specific(cohort, reader, POINTS)
-            return arrivals(watching, replace(seen, cohort=changed))
+            return arrivals(watching, among(replace(seen, cohort=changed)))
 
-        name = names[reader]
-        changes.append((f"{name}: specificity − 10 points", worse, before, (f"{name}: false alarms",)))
+        name = f"{READER} {readers[reader].column} false alarms"
+        changes.append((f"{readers[reader].name}: specificity − 10 points", worse, before, (name,)))
     rows, tell = [], now_and_then()
     for change, make, start, made_for in changes:
         after = make()

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from mpd2.cli.bench.clinic.drifts import alarms_a_year, arrivals, average_run_lengths, planted, seen_of
-from mpd2.cli.bench.clinic.signals import monitors
+from mpd2.cli.bench.clinic.drifts import alarms_a_year, among, arrivals, average_run_lengths, planted, watched
 from mpd2.cli.output import aligned, say
+from mpd2.clinic.shadow.deciders import keeping_sensitivity
+from mpd2.clinic.shadow.deciding import Decider
+from mpd2.clinic.shadow.evidence.monitoring import learned_of, past_of
 from mpd2.core.arrays import Bools, Floats
 from mpd2.core.cohort import Cohort
+from mpd2.core.error_rates import ErrorModel
 from mpd2.core.policy import decided_together
 from mpd2.core.rng import Stream, stream
 from mpd2.core.runs import Run
@@ -30,6 +33,7 @@ from mpd2.evaluation.over_time.sequences import (
 )
 from mpd2.methods.registry import continuations_of, policy_of
 
+PARTS = ("intervals", "readers", "monitors")
 WEEKS, A_WEEK = 52, 2_100
 FEW_A_WEEK = 60  # cases of the test split a week, replayed once each
 ROWS = 3  # of a patient at most, where rows belong together
@@ -37,40 +41,54 @@ READERS = 12
 OTHER_SETTINGS = (52.0, 365.0)  # alarms for nothing a year
 
 
-def bench_clinic_statistics(cohort: Cohort, run: Run, replays: int, others: bool = True) -> dict[str, Any]:
-    """Everything by simulation on a table's cases and a run's decisions; plain values, ready for JSON."""
-    learned = seen_of(run, cohort.rows(cohort.split != "test"))
-    later = seen_of(run, cohort.rows(cohort.split != "train"))
-    say("sequences")
-    coverage = sequence_coverage(_Differences.of(run, later.cohort), replays)
-    coverage += once_each(_Differences.of(run, cohort.subset(split="test")), replays)
-    say("readers")
-    readers = reader_coverage(replays)
-    say("monitors")
-    watching, local = monitors(learned), monitors(later)
-    found = {
-        "setting": {
-            "replays": replays, "alpha": ALPHA, "tight_at": TIGHT_AT, "weeks": WEEKS, "a_week": A_WEEK,
-            "monitors": len(watching), "false_alarms_a_year": FALSE_ALARMS, "cases_a_day": A_DAY,
-            "slack": SLACK, "odds_ratio": ODDS_RATIO, "learned": len(learned.cohort), "stream": len(later.cohort),
-        },
-        "coverage": coverage,
-        "readers": readers,
+def bench_clinic_statistics(
+    cohort: Cohort, run: Run, errors: ErrorModel | None, replays: int, others: bool = True, parts: Sequence[str] = PARTS
+) -> dict[str, Any]:
+    """Everything by simulation on a table's cases and a run's decisions, or some PARTS; plain values, for JSON."""
+    found: dict[str, Any] = {"setting": {"replays": replays}}
+    if "intervals" in parts:
+        say("intervals")
+        coverage = sequence_coverage(_Differences.of(run, cohort.rows(cohort.split != "train")), replays)
+        coverage += once_each(_Differences.of(run, cohort.subset(split="test")), replays)
+        found["setting"] |= {"alpha": ALPHA, "tight_at": TIGHT_AT, "weeks": WEEKS, "a_week": A_WEEK}
+        found["coverage"] = coverage
+    if "readers" in parts:
+        say("readers")
+        found["readers"] = reader_coverage(replays)
+    if "monitors" in parts:
+        say("monitors")
+        decider = Decider.of(run, "", cohort, errors, keeping_sensitivity(run, cohort, errors))
+        setting, rung = _monitors(decider, replays, others)
+        found["setting"] |= setting
+        found |= rung
+    return found | {"seconds": speed()}
+
+
+def _monitors(decider: Decider, replays: int, others: bool) -> tuple[dict[str, Any], dict[str, Any]]:
+    """How often what the clinic's page watches rings, without a change and after one."""
+    cohort = decider.learned
+    learned, later = learned_of(decider), past_of(decider, cohort.rows(cohort.split != "train"))
+    watching, local = watched(decider, learned), watched(decider, among(later))
+    setting = {
+        "monitors": len(watching), "false_alarms_a_year": FALSE_ALARMS, "cases_a_day": A_DAY, "slack": SLACK,
+        "odds_ratio": ODDS_RATIO, "learned": len(learned.every.cohort), "stream": len(later.cohort),
+    }  # fmt: skip
+    found: dict[str, Any] = {
         "run_lengths": average_run_lengths(watching, learned, replays),
         "alarms_a_year": {
             "learned": alarms_a_year(watching, arrivals(watching, learned)),
-            "later cases": alarms_a_year(watching, arrivals(watching, later)),
-            "later cases, compared with themselves": alarms_a_year(local, arrivals(local, later)),
+            "later cases": alarms_a_year(watching, arrivals(watching, among(later))),
+            "later cases, compared with themselves": alarms_a_year(local, arrivals(local, among(later))),
         },
-        "delays": planted(watching, later, run, replays),
-    }  # fmt: skip
+        "delays": planted(watching, later, decider, replays),
+    }
     if others:
         found["other_settings"] = [
             {"false_alarms_a_year": each}
-            | {"delays": planted(monitors(learned, each), later, run, replays, beside=False)}
+            | {"delays": planted(watched(decider, learned, each), later, decider, replays, beside=False)}
             for each in OTHER_SETTINGS
         ]
-    return found | {"seconds": speed()}
+    return setting, found
 
 
 class _Differences:
@@ -220,13 +238,13 @@ def describe_clinic_statistics(found: dict[str, Any]) -> str:
     """The figures as text."""
     coverage = [
         (each["what"], each["cases"], f"{each['always_right']:.1%}", _share(each.get("ordinary_always_right")))
-        for each in found["coverage"]
+        for each in found.get("coverage", ())
     ]
     lengths = [
         (each["monitor"], f"{each['promised']:,.0f}", f"{each['found']:,.0f} ± {1.96 * each['error']:,.0f}")
-        for each in found["run_lengths"]
+        for each in found.get("run_lengths", ())
     ]
-    years = [(name, f"{sum(each.values()):.1f}") for name, each in found["alarms_a_year"].items()]
+    years = [(name, f"{sum(each.values()):.1f}") for name, each in found.get("alarms_a_year", {}).items()]
     delays = [
         (
             each["change"],
@@ -235,17 +253,17 @@ def describe_clinic_statistics(found: dict[str, Any]) -> str:
             _cases(each["median_values"]),
             f"{each['within']:.0%}",
         )
-        for each in found["delays"]
+        for each in found.get("delays", ())
     ]
-    return "\n\n".join(
-        [
-            aligned([("always right", "", "sequence", "ordinary"), *coverage]),
-            aligned([("run length", "promised", "found"), *lengths]),
-            aligned([("alarms a year, all monitors", ""), *years]),
-            aligned([("change", "monitor", "median cases", "its values", "within 500"), *delays]),
-            aligned([("seconds", ""), *((name, f"{each:.3f}") for name, each in found["seconds"].items())]),
-        ]
-    )
+    seconds = [(name, f"{each:.3f}") for name, each in found["seconds"].items()]
+    tables: list[tuple[tuple[str, ...], list[tuple[str, ...]]]] = [
+        (("always right", "", "sequence", "ordinary"), [*coverage]),
+        (("run length", "promised", "found"), [*lengths]),
+        (("alarms a year, all monitors", ""), [*years]),
+        (("change", "monitor", "median cases", "its values", "within 500"), [*delays]),
+        (("seconds", ""), [*seconds]),
+    ]
+    return "\n\n".join(aligned([head, *rows]) for head, rows in tables if rows)
 
 
 def _share(value: float | None) -> str:

@@ -43,6 +43,15 @@ class Compared(NamedTuple):
     done: Floats | None = None  # none where nothing can be said of it
 
 
+class Range(NamedTuple):
+    """What a number of the run could become, and its difference from what was done; per 1,000."""
+
+    low: float
+    high: float
+    difference_low: float
+    difference_high: float
+
+
 @dataclass(frozen=True, eq=False)
 class Part:
     """Some of the cases, under a name."""
@@ -87,6 +96,36 @@ def values_of(snapshot: Snapshot, costs: Costs) -> dict[str, Compared]:
         SENT: Compared(seen.decisions.deferred.astype(float)),
         LOAD: Compared((consulted != NOBODY).sum(-1).astype(float)),
     }
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """Cases whose truth is known and that are in no figure, for a reading is awaited."""
+
+    cases: int
+    counted: int
+    ranges: dict[str, Range]  # of MISSED and FALSE_ALARMS
+
+
+def left_out(snapshot: Snapshot) -> LeftOut:
+    """How many cases are left out because a reading is awaited, and what figures could become with them.
+
+    A case that is kept is counted at once and one that is sent only when it is read, so that figures lean towards
+    cases that were kept. With all of them the run errs at least as often as if it came to be right in every one that is
+    awaited, and at most as often as if it came to be wrong in every one.
+    """
+    known = snapshot.cohort.truth != UNKNOWN
+    judged = snapshot.rows(known)
+    waits, truth = ~judged.countable, judged.cohort.truth
+    cases, ranges = len(judged), {}
+    for name, positive in ((MISSED, 1), (FALSE_ALARMS, 0)):
+        mine = truth == positive
+        errs = int((mine & ~waits & (judged.decisions.label != truth)).sum())
+        was = int((mine & (judged.acted_on != truth)).sum())
+        most = errs + int((mine & waits).sum())
+        if cases:
+            ranges[name] = Range(*(SCREENED * count / cases for count in (errs, most, errs - was, most - was)))
+    return LeftOut(int(waits.sum()), cases - int(waits.sum()), ranges)
 
 
 def against(snapshot: Snapshot) -> str:

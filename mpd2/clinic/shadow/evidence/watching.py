@@ -12,14 +12,14 @@ import numpy as np
 import pandas as pd
 
 from mpd2.clinic.shadow.deciding import Decider
-from mpd2.clinic.shadow.evidence.monitoring import COST, READER, STOP, Watcher, seen_of, watchers_of
+from mpd2.clinic.shadow.evidence.monitoring import COST, READER, STOP, Watcher, seen_of, watchers_beside
 from mpd2.clinic.shadow.rows import Acknowledgement
 from mpd2.clinic.shadow.snapshot import Snapshot
 from mpd2.core.text import numbered
 
 HIGHER = "higher"
-GRAVE = {STOP, COST, "ai errors", READER}
-"""What suggests a stop when it becomes higher: kinds of watchers, and the name of one."""
+GRAVE = {STOP, COST, "ai misses", "ai false alarms", READER}
+"""What suggests a stop when it becomes higher: kinds of watchers, and the names of two."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +34,12 @@ class Rung:
     day: str  # ISO date: of the case, or on which its truth became known
     arrivals: int  # how many cases had come in up to the one at which it rang
     suggests_stop: bool
+    compared_with: str  # in words
     acknowledged: str = ""  # what somebody has said of it; empty: nobody has yet
 
     def in_words(self) -> str:
         """The alarm in a sentence."""
-        return f"{self.label}: {self.side} than in the cases learned from, alarm on {self.day}."
+        return f"{self.label}: {self.side} than in {self.compared_with}, alarm on {self.day}."
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +48,7 @@ class Watch:
 
     rows: pd.DataFrame
     """A row a watcher: name, kind, label, n (cases seen), level (evidence, as a part of what rings), alarms (a number),
-    last (day of the last, or ""), arl (cases between alarms for nothing, on average), why_not (in words)."""
+    last (its day, or ""), arl (cases between alarms for nothing, on average), compared_with and why_not (in words)."""
     alarms: tuple[Rung, ...]  # in the order in which they rang
     paths: dict[str, pd.DataFrame]  # by name: time and level after each case seen
 
@@ -73,13 +74,12 @@ class Watch:
 
 
 def watch(snapshot: Snapshot, decider: Decider, acknowledged: Sequence[Acknowledgement] = ()) -> Watch:
-    """Everything that is watched, over all arrivals, against the cases the run learned from."""
+    """Everything that is watched, over all arrivals, against the cases the run learned from or the clinic's first."""
     seen = seen_of(snapshot)
     said = {each.alarm: each.reason for each in acknowledged}
     rows, alarms, paths = [], [], {}
-    for watcher in watchers_of(decider):
-        there, values = watcher.observe(seen)
-        where = np.flatnonzero(there)
+    for watcher in watchers_beside(decider, seen):
+        where, values = watcher.observe_after(seen)
         rung: list[Rung] = []
         level = np.zeros(len(where))
         if watcher.monitor is not None and len(where):
@@ -97,6 +97,7 @@ def watch(snapshot: Snapshot, decider: Decider, acknowledged: Sequence[Acknowled
             "alarms": len(rung),
             "last": max((each.day for each in rung), default=""),
             "arl": watcher.monitor.arl if watcher.monitor is not None else np.nan,
+            "compared_with": watcher.compared_with,
             "why_not": watcher.why_not,
         })  # fmt: skip
         paths[watcher.name] = pd.DataFrame({"time": snapshot.times[where], "level": level})
@@ -110,4 +111,5 @@ def _rung(watcher: Watcher, side: str, place: int, snapshot: Snapshot, said: dic
     day = str(max(at, snapshot.times[place]).astype("datetime64[D]"))
     key = f"{watcher.name} {side} {day}"
     grave = side == HIGHER and (watcher.kind in GRAVE or watcher.name in GRAVE)
-    return Rung(key, watcher.name, watcher.kind, watcher.label, side, day, place + 1, grave, said.get(key, ""))
+    return Rung(key, watcher.name, watcher.kind, watcher.label, side, day, place + 1, grave, watcher.compared_with,
+                said.get(key, ""))

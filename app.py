@@ -1,5 +1,10 @@
 """What `streamlit run app.py` starts: warm up once, then serve the studio."""
 
+# ruff: noqa: E402
+from mpd2.studio.server.memory import give_back_memory
+
+give_back_memory()  # before libraries start threads
+
 import asyncio
 import os
 from collections.abc import AsyncIterator

@@ -13,6 +13,7 @@ import subprocess
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from threading import RLock
 
 from mpd2.core.files import ROOT
@@ -112,11 +113,17 @@ def reap_finished() -> None:
             del _working[process]
 
 
+def _python() -> str:
+    """This interpreter where its libraries are: a link that leads there may lead to another version tomorrow."""
+    path = Path(sys.executable)
+    return str(path.parent.resolve() / path.name)
+
+
 def _hire() -> Worker:
     ours, theirs = socket.socketpair()
     with theirs:
         process = subprocess.Popen(
-            [sys.executable, "-m", MODULE, str(theirs.fileno())],
+            [_python(), "-m", MODULE, str(theirs.fileno())],
             cwd=ROOT,
             env={**os.environ, "OMP_NUM_THREADS": str(threads())},
             stdin=subprocess.DEVNULL,

@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from strategies import made_up_manifest
 
-from mpd2.core.arrays import Floats
+from mpd2.core.arrays import Bools, Floats
 from mpd2.core.cohort import UNKNOWN, Cohort
 from mpd2.core.costs import Costs
 from mpd2.core.policy import NOBODY, apply_actions
 from mpd2.evaluation.metrics import tally
+from mpd2.methods.plus import asking
 from mpd2.methods.plus.asking import CHAIN, CHEAPER, Outlook, chain, continuations, decide, enquire, first_gain, ways
 
 INSIDE = st.floats(0.02, 0.98)
@@ -110,6 +111,22 @@ def test_with_fees_beyond_all_stakes_nobody_is_asked(outlook: Outlook, limit: in
     assert not made.deferred.any()
     sick = 2.0 * outlook.prior >= 1.5 * (1 - outlook.prior)
     assert np.array_equal(made.label, np.where(outlook.kept == CHEAPER, sick, outlook.kept))
+
+
+def test_nothing_is_followed_where_less_is_at_stake_than_the_cheapest_fee(monkeypatch: pytest.MonkeyPatch) -> None:
+    followed: list[int] = []
+    plain = asking._asking_chunk
+
+    def counted(enquiries: asking._Enquiries, askable: Bools, terms: asking._Terms, depth: int) -> Floats:
+        followed.append(int(askable.sum()))
+        return plain(enquiries, askable, terms, depth)
+
+    monkeypatch.setattr(asking, "_asking_chunk", counted)
+    prior = np.array([0.01, 0.99, 0.3])  # at stake are 0.02, 0.015 and 0.6
+    outlook = Outlook(prior, np.full((3, 3, 2), [0.2, 0.8]), np.ones((3, 3), bool), np.full(3, CHEAPER))
+    made = decide(outlook, words_of(outlook), costs_of(fee=0.1), 1)
+    assert made.deferred.tolist() == [False, False, True]
+    assert followed == [3]
 
 
 @given(outlooks(), st.integers(1, 3), st.integers(0, 99))

@@ -82,7 +82,7 @@ def first_gain(outlook: Outlook, costs: Costs, limit: int) -> Floats:
     """
     terms, start = _begin(outlook, costs)
     depth = look_ahead(limit, start.open.shape[1])
-    saved = _stop(start, terms)[:, None] - _asking(start, terms, depth)
+    saved = _stop(start.belief, start.label, terms)[:, None] - _asking(start, start.open, terms, depth)
     return saved.reshape(outlook.answers.shape[:-1])
 
 
@@ -154,10 +154,7 @@ def _next_questions(active: Ints, state: _Enquiries, terms: _Terms, step: Ints, 
     found = np.full(len(active), NOBODY)
     for done in np.unique(step[active]):
         rows = np.flatnonzero(step[active] == done)
-        under_way = state.rows(active[rows])
-        asking = _asking(under_way, terms, look_ahead(limit - int(done), readers))
-        best = asking.argmin(-1)
-        found[rows] = np.where(_stop(under_way, terms) > asking[np.arange(len(rows)), best], best, NOBODY)
+        found[rows] = _whom_to_ask(state.rows(active[rows]), terms, look_ahead(limit - int(done), readers))
     return active[found != NOBODY], found[found != NOBODY]
 
 
@@ -251,11 +248,8 @@ def _enquire(start: _Enquiries, words: Ints, terms: _Terms, limit: int) -> tuple
     consulted, waiting = np.full((rows, limit), NOBODY), np.zeros(rows, bool)
     active = np.flatnonzero(state.open.any(-1))
     for step in range(limit):
-        under_way = state.rows(active)
-        asking = _asking(under_way, terms, look_ahead(limit - step, words.shape[1]))  # [R, M]
-        best = asking.argmin(-1) if len(active) else np.zeros(0, int)
-        pays = _stop(under_way, terms) > asking[np.arange(len(active)), best]
-        active, best = active[pays], best[pays]
+        best = _whom_to_ask(state.rows(active), terms, look_ahead(limit - step, words.shape[1]))
+        active, best = active[best != NOBODY], best[best != NOBODY]
         consulted[active, step] = best
         answer = words[state.pair[active], best]
         waiting[active[answer == UNKNOWN]] = True
@@ -266,10 +260,36 @@ def _enquire(start: _Enquiries, words: Ints, terms: _Terms, limit: int) -> tuple
     return consulted, np.where(waiting, UNKNOWN, _labels(state, terms))
 
 
-def _stop(enquiries: _Enquiries, terms: _Terms) -> Floats:
-    """Expected cost of giving the label now, times the probability of having come here, [R]."""
-    alarm, miss = (terms.errors * enquiries.belief).T  # the cost if the label is 1, and if it is 0
-    return np.choose(enquiries.label + 1, [np.minimum(alarm, miss), miss, alarm])
+def _whom_to_ask(enquiries: _Enquiries, terms: _Terms, depth: int) -> Ints:
+    """The reader each enquiry asks next, [R]: whoever is expected to save most; NOBODY where none saves anything."""
+    found = np.full(len(enquiries.pair), NOBODY)
+    stop = _stop(enquiries.belief, enquiries.label, terms)
+    worth = _worth(enquiries, stop, terms)
+    open_questions = np.flatnonzero(worth.any(-1))
+    if not len(open_questions):
+        return found
+    asking = _asking(enquiries.rows(open_questions), worth[open_questions], terms, depth)
+    best = asking.argmin(-1)
+    pays = stop[open_questions] > asking[np.arange(len(best)), best]
+    found[open_questions[pays]] = best[pays]
+    return found
+
+
+def _worth(enquiries: _Enquiries, stop: Floats, terms: _Terms) -> Bools:
+    """Whom asking may save anything, [R, M]: no answer is worth more than all that is at stake, `stop` [R]."""
+    return enquiries.open & (stop[:, None] > terms.fees * _mass(enquiries.belief)[:, None])
+
+
+def _mass(belief: Floats) -> Floats:
+    """The probability of having come here, [R, 2] to [R]."""
+    return np.asarray(belief[:, 0] + belief[:, 1])
+
+
+def _stop(belief: Floats, label: Ints | int, terms: _Terms) -> Floats:
+    """Expected cost of giving the label now, times the probability of having come here, [R, 2] to [R]."""
+    alarm, miss = terms.errors[0] * belief[:, 0], terms.errors[1] * belief[:, 1]  # the cost if it is 1, and if it is 0
+    least = np.minimum(alarm, miss)
+    return least if np.all(label == CHEAPER) else np.choose(label + 1, [least, miss, alarm])
 
 
 def _labels(enquiries: _Enquiries, terms: _Terms) -> Ints:
@@ -286,52 +306,46 @@ def _heard(enquiries: _Enquiries, terms: _Terms, reader: np.ndarray, answer: np.
     return _Enquiries(enquiries.pair, enquiries.belief * likelihood, still_open, label)
 
 
-def _asking(enquiries: _Enquiries, terms: _Terms, depth: int) -> Floats:
-    """Expected cost of asking each reader next and going on as well as can be, [R, M]; ∞ where that is impossible."""
+def _asking(enquiries: _Enquiries, askable: Bools, terms: _Terms, depth: int) -> Floats:
+    """Expected cost of asking each `askable` reader, [R, M], next and going on as well as can be; ∞ for all others."""
     readers = enquiries.open.shape[1]
     size = max(1, CHUNK // ways(readers, depth)) if readers >= depth else max(len(enquiries.pair), 1)
     parts = [
-        _asking_chunk(enquiries.rows(slice(start, start + size)), terms, depth)
+        _asking_chunk(enquiries.rows(slice(start, start + size)), askable[start : start + size], terms, depth)
         for start in range(0, max(len(enquiries.pair), 1), size)
     ]
     return np.concatenate(parts)
 
 
-def _asking_chunk(enquiries: _Enquiries, terms: _Terms, depth: int) -> Floats:
-    row, reader = np.nonzero(enquiries.open)
-    here = enquiries.rows(row)
-    cost = terms.fees[reader] * here.belief.sum(-1)
+def _asking_chunk(enquiries: _Enquiries, askable: Bools, terms: _Terms, depth: int) -> Floats:
+    row, reader = np.nonzero(askable)
+    belief, likelihood = enquiries.belief[row], terms.likelihood[enquiries.pair[row], reader]  # [K, 2], [K, 2, 2]
+    cheapest = np.where(enquiries.open, terms.fees, np.inf).min(-1, initial=np.inf)[row]
+    cost = terms.fees[reader] * _mass(belief)
     for answer in (0, 1):
-        after = _heard(here, terms, reader, np.full(len(reader), answer))
-        cost = cost + _least(after, terms, depth - 1)
-    table = np.full(enquiries.open.shape, np.inf)
+        heard = belief * likelihood[:, answer]
+        least = _stop(heard, CHEAPER if terms.fuse else answer, terms)
+        if depth > 1:
+            some = np.flatnonzero(least > cheapest * _mass(heard))
+            after = _heard(enquiries.rows(row[some]), terms, reader[some], np.full(len(some), answer))
+            best = _asking_chunk(after, _worth(after, least[some], terms), terms, depth - 1).min(-1, initial=np.inf)
+            least[some] = np.minimum(least[some], best)
+        cost = cost + least
+    table = np.full(askable.shape, np.inf)
     table[row, reader] = cost
     return table
-
-
-def _least(enquiries: _Enquiries, terms: _Terms, depth: int) -> Floats:
-    """Expected cost of going on as well as can be, [R]: of stopping, or of the best reader."""
-    stop = _stop(enquiries, terms)
-    if depth == 0 or not len(stop):
-        return stop
-    # No answer is worth more than all that is at stake: where the cheapest reader costs that much, nobody is asked.
-    anybody = enquiries.open.any(-1)
-    least = np.where(enquiries.open, terms.fees, np.inf)[anybody].min(-1, initial=np.inf)
-    open_questions = np.flatnonzero(anybody)[stop[anybody] > least * enquiries.belief[anybody].sum(-1)]
-    best = _asking_chunk(enquiries.rows(open_questions), terms, depth).min(-1, initial=np.inf)
-    stop[open_questions] = np.minimum(stop[open_questions], best)
-    return stop
 
 
 def _step_of(enquiry: _Enquiries, terms: _Terms, left: int, case: Cohort) -> dict[str, Any]:
     """A row of a chain: what is believed, and the cost to expect of stopping and of the best of `left` more readers."""
     mass = float(enquiry.belief.sum())
-    asking = _asking(enquiry, terms, look_ahead(left, case.readers))[0] if left else np.full(case.readers, np.inf)
+    depth = look_ahead(max(left, 1), case.readers)
+    asking = _asking(enquiry, enquiry.open & (left > 0), terms, depth)[0]
     best = int(asking.argmin()) if np.isfinite(asking).any() else NOBODY
     anybody = best != NOBODY
     return {
         "probability": float(enquiry.belief[0, 1]) / mass,
-        "now": float(_stop(enquiry, terms)[0]) / mass,
+        "now": float(_stop(enquiry.belief, enquiry.label, terms)[0]) / mass,
         "label": case.manifest.task.answers[int(_labels(enquiry, terms)[0])],
         "position": best,
         "reader": case.manifest.readers[best].name if anybody else "",

@@ -106,7 +106,11 @@ def test_what_is_left_out_lies_in_the_range_whatever_is_answered(
         before = snapshot(store, learned(), learned().manifest)
         found = left_out(before)
         assert found.cases == int((before.waiting != "").sum()) > 0
-        assert found.counted == compare(before, before.costs())["n"].max()
+        told = compare(before, before.costs()).set_index("metric")
+        assert found.counted == told["n"]["missed"]
+        assert told["n"]["sent"] == told["n"]["load"] == len(before)
+        assert told["would"]["sent"] == pytest.approx(1000 * (before.action > 0).mean())
+        assert np.isfinite(told[["low", "high"]].to_numpy()).all()
         for says, end in ((before.cohort.truth, 0), (1 - before.cohort.truth, 1)):
             rows = pd.DataFrame({
                 "case": before.cohort.ids, "reader": before.waiting, "says": says,

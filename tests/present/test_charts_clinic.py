@@ -33,6 +33,13 @@ def test_a_week_before_anything_is_known_has_no_point():
     assert len(panel.of("symbol")) == len(WEEKS)
 
 
+def test_a_single_week_has_its_interval_too():
+    panel = read(clinic.weekly(WEEKS.head(1), "missed", "of 1,000 people")).panel
+    [ends] = [mark for mark in panel.of("rule") if mark.colour == ROUTER.colour]
+    drawn = sorted(panel.upright.value(y) for _, y in ends.points)
+    assert drawn == near(sorted(WEEKS.head(1)[["low", "high"]].to_numpy()[0].tolist()))
+
+
 def test_of_many_weeks_the_last_and_some_others_are_named():
     days = [f"{day:%Y-%m-%d}" for day in pd.date_range("2026-01-04", periods=40, freq="7D")]
     weeks = pd.DataFrame({"week": days, "value": 1.0, "low": 0.5, "high": 2.0, "n": 9})

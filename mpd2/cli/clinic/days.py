@@ -22,6 +22,7 @@ from mpd2.clinic.shadow.keeping import Taken
 from mpd2.clinic.shadow.rows import Setting
 from mpd2.clinic.shadow.worklists import overview_of, seen_worklist
 from mpd2.core.errors import UserError
+from mpd2.core.text import interval
 from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.shadowing import Shadow
 from mpd2.lab.watched_folder import read_table, take_in_folder
@@ -138,7 +139,7 @@ def _lines(compared: pd.DataFrame) -> list[tuple[str, ...]]:
             str(metric).replace("_", " "),
             str(part) if parts else "",
             *map(_number, row[:3]),
-            f"{_number(row[3])} to {_number(row[4])}",
+            interval(row[3], row[4], 0) or "too few",
             str(n),
         )
         for metric, part, n, row in zip(compared["metric"], compared["part"], compared["n"], numbers, strict=True)

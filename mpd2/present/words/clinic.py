@@ -14,6 +14,7 @@ from mpd2.core.text import GAP, capital, count, decimal, interval, listed, numbe
 ALL = "all"  # the part that is every case
 MOST_ALARMS = 3  # that are named in a line
 PLACES = 1  # decimals of a number for a thousand people
+TOO_FEW = "too few to say how sure"
 ALWAYS = f"95{GAP}% intervals that hold however often one looks"
 
 
@@ -97,7 +98,7 @@ def compared_in_words(rows: pd.DataFrame, task: Task, against: str = "what was d
     `left_out`: how many more have an outcome and await a reading.
     """
     found = {row["metric"]: row for row in rows[rows["part"] == ALL].to_dict("records")}
-    n = max((int(row["n"]) for row in found.values()), default=0)
+    n = int(found["missed"]["n"]) if found else 0
     if not n and not left_out:
         return "no outcome is known yet, so nothing can be compared"
     if not n:
@@ -105,10 +106,11 @@ def compared_in_words(rows: pd.DataFrame, task: Task, against: str = "what was d
     said = []
     for name, words in (("missed", f"missed {task.positives}"), ("false_alarms", "false alarms")):
         row = found[name]
-        ends = interval(row["low"], row["high"], 0, signed=True)
+        ends = interval(row["low"], row["high"], 0, signed=True) or TOO_FEW
         said.append(f"{words} {decimal(row['difference'], 0, signed=True)} ({ends}) a 1,000")
     row = found["agreement"]
-    same = f"{percent(row['would'] / 1000, 0)} ({percent_interval(row['low'] / 1000, row['high'] / 1000, 0)})"
+    ends = percent_interval(row["low"] / 1000, row["high"] / 1000, 0) or TOO_FEW
+    same = f"{percent(row['would'] / 1000, 0)} ({ends})"
     return (
         f"what it would have done against {against}: {' · '.join(said)} · same answer {same} · "
         f"{numbered(n, 'outcome')}{f', {count(left_out)} more await a reading' if left_out else ''}, {ALWAYS}"
@@ -203,7 +205,7 @@ def compared_table(rows: pd.DataFrame) -> pd.DataFrame:
             "done": [decimal(value, PLACES) for value in known["done"]],
             "difference": [decimal(value, PLACES, signed=True) for value in known["difference"]],
             "interval": [
-                interval(low, high, PLACES, signed=COMPARED[name].against)
+                interval(low, high, PLACES, signed=COMPARED[name].against) or TOO_FEW
                 for name, low, high in zip(known["metric"], known["low"], known["high"], strict=True)
             ],
             "n": known["n"],

@@ -19,7 +19,7 @@ def draw(clinic: Clinic) -> None:
     """One number in charts, and every number in a table."""
     rows, missing = store.compared(clinic, "cohort"), store.not_counted(clinic)
     said = words.left_out_in_words(missing.cases, missing.ranges, clinic.task)
-    if rows.empty or not rows["n"].max():
+    if not rows.loc[rows["metric"] == "missed", "n"].any():
         st.info(said or texts.NO_OUTCOME, icon=":material/hourglass_empty:")
         return
     if said:

@@ -51,9 +51,9 @@ OUTCOMES = (
 NO_OUTCOME = "No outcome is known yet. Add outcomes on the tab Outcomes; until then nothing can be compared."
 COMPARED = (
     "For a thousand people. “Would”: had the run's decisions been followed; “was”: what was done. Difference: would "
-    "less was, with an interval that holds however often one looks (always-valid, 95 %). Only cases with a known "
-    "outcome and every answer that was asked for are counted. Cost holds the run's readings; what the clinic's own "
-    "work cost is not known."
+    "less was, with an interval that holds however often one looks (always-valid, 95 %). Errors, cost and "
+    "same answers are of cases with a known outcome and every answer that was asked for; cases sent and readings are "
+    "counted in all. Cost holds the run's readings; what the clinic's own work cost is not known."
 )
 WEEKLY = (
     "Each week all cases so far. The band holds for all weeks together: the chance that it is ever wrong is at most "

@@ -1,7 +1,8 @@
 """What the run would have done against what was done, per 1,000 people, with intervals that hold at every look.
 
-Counted are the cases whose truth is known and of whom no reading is awaited. What was done is the answer the clinic
-says it acted on; where it says nothing the comparison is with the AI alone.
+Judged are the cases whose truth is known and of whom no reading is awaited; how many are sent, and how often readers
+are asked, is counted in all of them. What was done is the answer the clinic says it acted on; where it says nothing the
+comparison is with the AI alone.
 """
 
 from __future__ import annotations
@@ -37,10 +38,11 @@ FEW_VALUES = 5  # an input with so many values or fewer is told apart by each of
 
 
 class Compared(NamedTuple):
-    """A number of the run, and the same of what was done; each case's share of both, [N]."""
+    """A number of the run, and the same of what was done; each case's share of both, of the C counted among N."""
 
-    would: Floats
-    done: Floats | None = None  # none where nothing can be said of it
+    counted: Bools  # [N]
+    would: Floats  # [C]
+    done: Floats | None = None  # [C]; none where nothing can be said of it
 
 
 class Range(NamedTuple):
@@ -83,18 +85,22 @@ def weekly(snapshot: Snapshot, costs: Costs, alpha: float = ALPHA) -> pd.DataFra
 
 
 def values_of(snapshot: Snapshot, costs: Costs) -> dict[str, Compared]:
-    """What each case that can be counted adds to each metric; those of `snapshot.countable`, [N] each."""
-    seen = snapshot.rows(snapshot.countable)
+    """What each case adds to each metric. Whether a case is sent, and who is asked, is known before its outcome."""
+    every, judged = np.ones(len(snapshot), bool), snapshot.countable
+    seen = snapshot.rows(judged)
     truth, would, done = seen.cohort.truth, seen.decisions.label, seen.acted_on
-    consulted = seen.decisions.consulted
-    fees = np.append(costs.fees_for(seen.cohort), 0.0)[consulted].sum(-1)  # NOBODY, the last, is paid nothing
+    fees = np.append(costs.fees_for(seen.cohort), 0.0)[seen.decisions.consulted].sum(-1)  # NOBODY, the last, is unpaid
+    missed, alarms = (
+        [((truth == positive) & (label == 1 - positive)).astype(float) for label in (would, done)]
+        for positive in (1, 0)
+    )
     return {
-        AGREEMENT: Compared((would == done).astype(float)),
-        MISSED: Compared(*(((truth == 1) & (label == 0)).astype(float) for label in (would, done))),
-        FALSE_ALARMS: Compared(*(((truth == 0) & (label == 1)).astype(float) for label in (would, done))),
-        COST: Compared(costs.of_errors(would, truth) + fees, costs.of_errors(done, truth)),
-        SENT: Compared(seen.decisions.deferred.astype(float)),
-        LOAD: Compared((consulted != NOBODY).sum(-1).astype(float)),
+        AGREEMENT: Compared(judged, (would == done).astype(float)),
+        MISSED: Compared(judged, *missed),
+        FALSE_ALARMS: Compared(judged, *alarms),
+        COST: Compared(judged, costs.of_errors(would, truth) + fees, costs.of_errors(done, truth)),
+        SENT: Compared(every, (snapshot.action > 0).astype(float)),
+        LOAD: Compared(every, (snapshot.decisions.consulted != NOBODY).sum(-1).astype(float)),
     }
 
 
@@ -158,33 +164,33 @@ def _parts(snapshot: Snapshot, by: str, learned: Cohort | None) -> list[Part]:
 
 
 def _table(snapshot: Snapshot, costs: Costs, parts: Sequence[Part], alpha: float) -> pd.DataFrame:
-    counted = snapshot.countable
-    inside = np.array([part.rows[counted] for part in parts], bool).reshape(len(parts), int(counted.sum()))  # [P, N]
-    cluster = snapshot.cohort.cluster[counted]
-    together = len(np.unique(cluster)) < len(cluster)
-    n = inside.sum(1)
+    rows = np.array([part.rows for part in parts], bool).reshape(len(parts), len(snapshot))  # [P, N]
     frames = []
-    for name, each in values_of(snapshot, costs).items():
-        would, done = (_mean(values, inside, n) for values in each)
-        gap = each.would if each.done is None else each.would - each.done
+    for name, (counted, would, done) in values_of(snapshot, costs).items():
+        inside, cluster = rows[:, counted], snapshot.cohort.cluster[counted]  # [P, C], [C]
+        together = len(np.unique(cluster)) < len(cluster)
+        n = inside.sum(1)
+        gap = would if done is None else would - done
         low, high = _by_cluster(gap, inside, cluster, alpha) if together else _by_case(name, gap, inside, n, alpha)
+        low, high = (np.where(np.isfinite(end), end, np.nan) for end in (low, high))
+        ours, theirs = (_mean(values, inside, n) for values in (would, done))
         frames.append(
             pd.DataFrame(
                 {
                     "part": [part.name for part in parts],
                     "metric": name,
-                    "would": SCREENED * would,
-                    "done": SCREENED * done,
-                    "difference": SCREENED * (would - done),
+                    "would": SCREENED * ours,
+                    "done": SCREENED * theirs,
+                    "difference": SCREENED * (ours - theirs),
                     "low": SCREENED * low,
                     "high": SCREENED * high,
                     "n": n,
                 }
             )
         )
-    rows = pd.concat(frames, ignore_index=True)
+    table = pd.concat(frames, ignore_index=True)
     order = {part.name: place for place, part in enumerate(parts)}
-    return rows.sort_values("part", key=lambda names: names.map(order), kind="stable", ignore_index=True)
+    return table.sort_values("part", key=lambda names: names.map(order), kind="stable", ignore_index=True)
 
 
 def _mean(values: Floats | None, inside: Bools, n: np.ndarray) -> Floats:

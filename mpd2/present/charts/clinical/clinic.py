@@ -40,6 +40,8 @@ def weekly(rows: pd.DataFrame, label: str, axis: str, against: bool = True) -> A
             y=up, tooltip=tooltip
         ),
     ]
+    if len(known) == 1:  # a band has no width then
+        layers[0] = base.mark_rule(color=ROUTER.colour).encode(y=alt.Y("low:Q", title=axis, scale=scale), y2="high:Q")
     if against:
         none = alt.Chart(pd.DataFrame({"at": [0.0]})).mark_rule(color=OTHER.colour)
         layers.insert(1, none.encode(y=alt.Y("at:Q", title=axis)))

@@ -80,4 +80,4 @@ def test_without_json_it_says_so_in_words(found: dict[str, Any]) -> None:
 
     text = describe_clinic_statistics(found)
     assert "alarms a year, all monitors" in text
-    assert "AI: called positive" in text
+    assert "Called positive by the AI" in text

@@ -134,8 +134,9 @@ def _name(claims: Claims) -> str:
 def _email(claims: Claims) -> str:
     """An address that the provider has verified; anybody could enter another one."""
     given = claims.get("email")
-    verified = claims.get("email_verified") is True and isinstance(given, str) and given.isprintable()
-    return given if verified and len(given) <= LONGEST_ID else ""
+    if claims.get("email_verified") is not True or not isinstance(given, str):
+        return ""
+    return given if given.isprintable() and len(given) <= LONGEST_ID else ""
 
 
 def _claim(claims: Claims, path: str) -> Any:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import NamedTuple
 
-from sqlalchemy import Connection, bindparam, insert, select, text, update
+from sqlalchemy import Connection, Text, bindparam, insert, select, text, update
 
 from mpd2.clinic.access.actions import Action
 from mpd2.clinic.access.actor import Actor
@@ -119,8 +119,9 @@ def _erase(store: ShadowStore, choose: Callable[[list[_Arrival]], set[str]], by:
             for each in arrivals
             if each.case in cases or each.group in groups or each.number in places
         ]
-        values = {name: bindparam(f"new_{name}") for name in ("case", "group", "place")}
-        connection.execute(update(table).where(table.c.number == bindparam("this")).values(values), changed)
+        renamed = update(table).where(table.c.number == bindparam("this"))
+        new = {name: bindparam(f"new_{name}", type_=Text) for name in ("case", "group", "place")}
+        connection.execute(renamed.values(new), changed)
         for about in ABOUT_CASES:
             renamed = update(about).where(about.c.case == bindparam("old")).values(case=bindparam("new"))
             connection.execute(renamed, [{"old": old, "new": new} for old, new in cases.items()])

@@ -108,7 +108,7 @@ def calibrated_rate(
     >>> monitor.alarms(np.tile([1.0, 0.0], 50), np.full(100, 0.3))[0].side
     'higher'
     """
-    impossible = [bool(len(happened)) and np.all(happened == sure) for sure in (1, 0)]  # of SIDES
+    impossible = np.array([len(happened) > 0 and bool((happened == sure).all()) for sure in (1, 0)])  # of SIDES
     happened, expected, cluster = _with_either(happened, expected, cluster)
     offset = _offset(happened, expected)
 

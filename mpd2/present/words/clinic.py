@@ -68,10 +68,10 @@ def day_in_words(counts: Mapping[str, int], reasons: Sequence[str] = ()) -> str:
 def left_out_in_words(cases: int, ranges: Mapping[str, Sequence[float]], task: Task) -> str:
     """Who is not counted yet and what they could make of it; `ranges`: low and high, and of the difference, per 1,000.
 
-    >>> task = Task(positive="glaucoma", negative="healthy", positives="glaucomas")
+    >>> task = Task(positive="finding", negative="none")
     >>> said = left_out_in_words(12, {"missed": (20, 31, -3, 8), "false_alarms": (90, 104, -40, -26)}, task)
     >>> said.removeprefix("12 cases with a known outcome are left out, because a reading is awaited. ")
-    'With them: missed glaucomas 20 to 31 of 1,000 (would less was −3 to +8), false alarms 90 to 104 (−40 to −26). \
+    'With them: missed findings 20 to 31 of 1,000 (would less was −3 to +8), false alarms 90 to 104 (−40 to −26). \
 The first number is with right answers, the second with wrong ones.'
     >>> left_out_in_words(0, {}, task)
     ''

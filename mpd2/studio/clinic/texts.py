@@ -138,7 +138,7 @@ FROM = "From this day on (UTC), until another setting does. Cases that are there
 CASES_A_DAY = "How many cases are expected a day: places are counted on them."
 LEVEL = "Counts where a sensitivity of your own is the operating point; it is chosen on val."
 FIRST = (
-    "What is watched is compared with so many of the clinic's own first cases, once they are in: best where cameras or "
+    "What is watched is compared with so many of the clinic's own first cases, once they are in: best where devices or "
     "people differ from those the run learned from. Empty: with the cases it learned from."
 )
 HOLDS = "Cases that come in from that day on are routed by it."

@@ -20,11 +20,12 @@ from mpd2.cli.bench.crowd.visit import Answer, Visit, visiting
 from mpd2.cli.bench.crowd.visitors import MOST_SHOWN, await_rest, spread
 from mpd2.cli.bench.ui import PATIENCE, Server, serving
 from mpd2.cli.output import aligned, now_and_then, say
+from mpd2.core.files import FIRST_WORKSPACE
 from mpd2.lab.shadowing import Shadow
 from mpd2.studio.clinic.texts import TABS
 from mpd2.studio.shell.registry import PAGES
 
-RUN = "glaucoma/mpd2-plus"
+RUN = f"{FIRST_WORKSPACE}/mpd2-plus"
 PAGE = "clinic"
 LEAD = timedelta(microseconds=1)  # between the times of two cases that are sent, so that none is another's
 

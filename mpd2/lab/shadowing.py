@@ -29,6 +29,9 @@ from mpd2.lab.jobs.folder import Workshop
 from mpd2.lab.workspaces.earlier import rows_added_since, rows_by_fingerprint
 from mpd2.lab.workspaces.shelf import find, workspaces
 
+Stamps = tuple[tuple[Path, tuple[int, int]], ...]
+"""Files, each with its time of change in ns and its size."""
+
 
 @dataclass(frozen=True, eq=False)
 class Shadow:
@@ -39,8 +42,7 @@ class Shadow:
     workspace: Workspace  # whose cases the active run learned from
     deciders: Deciders  # the active run, under the setting of each day
     title: str  # of the active run, as it was proposed
-    files: tuple[Path, ...]  # of the workspace
-    stamps: tuple[tuple[int, int], ...]  # of these when they were read
+    stamps: Stamps  # of the workspace's files when they were read
     _made: list[Snapshot] = field(default_factory=list)  # the newest, if there is any
     _making: Lock = field(default_factory=Lock)
 
@@ -103,19 +105,18 @@ class Shadow:
 
     def _is_as_it_was(self) -> bool:
         """Whether the database and the table are still the files they were."""
-        return not self.store.is_replaced() and _stamps(self.files) == self.stamps
+        return not self.store.is_replaced() and _stamps(tuple(path for path, _ in self.stamps)) == self.stamps
 
 
 def _made(place: Workshop, store: ShadowStore, proposal: Proposal, folder: Path) -> Shadow:
     run = load_run(folder)
     workspace = _workspace_of(proposal.run, run, place)
-    files = (workspace.manifest_path, workspace.table)
-    stamps = _stamps(files)
+    stamps = _stamps((workspace.manifest_path, workspace.table))
     learned = as_learned(run, workspace)
     store.open()
     errors = load_errors(folder)
     deciders = Deciders(store, run, proposal.digest, learned, errors, keeping_sensitivity(run, learned, errors))
-    return Shadow(place, store, workspace, deciders, proposal.run, files, stamps)
+    return Shadow(place, store, workspace, deciders, proposal.run, stamps)
 
 
 def home_of(place: Workshop) -> Path:
@@ -142,12 +143,12 @@ def _workspace_of(name: str, run: Run, place: Workshop) -> Workspace:
     raise UserError(f"{name}: the table it learned from, {run.fingerprint}, is in none of the workspaces here")
 
 
-def _stamps(files: Sequence[Path]) -> tuple[tuple[int, int], ...]:
+def _stamps(files: Sequence[Path]) -> Stamps:
     try:
         found = [path.stat() for path in files]
     except OSError as error:
         raise UserError(f"workspace {files[0].parent.name}: cannot be read: {error.strerror}") from None
-    return tuple((each.st_mtime_ns, each.st_size) for each in found)
+    return tuple((path, (each.st_mtime_ns, each.st_size)) for path, each in zip(files, found, strict=True))
 
 
 _LOCK = Lock()

@@ -1,4 +1,4 @@
-"""Rows that come in together are recorded in one go: each by an entry of its own, on disk before any of them is kept."""
+"""Rows that come in together are recorded in one go: each by its own entry, on disk before any of them is kept."""
 
 from __future__ import annotations
 
@@ -84,7 +84,11 @@ def test_where_the_record_cannot_be_written_nothing_is_kept(
 
 
 def test_an_error_leaves_nothing_out_of_the_record_that_was_authorised_before(record: RecordLog) -> None:
-    with pytest.raises(KeyError), recorded_together():
-        authorise(ADMIN, Action.SEE_CASE, case="a")
-        raise KeyError
+    def go_wrong() -> None:
+        with recorded_together():
+            authorise(ADMIN, Action.SEE_CASE, case="a")
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        go_wrong()
     assert record.length() == 1

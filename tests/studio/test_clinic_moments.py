@@ -14,10 +14,11 @@ from mpd2.clinic.access.actor import LOCAL
 from mpd2.clinic.shadow.answering import acknowledge, add_outcomes
 from mpd2.clinic.shadow.intake import take_in
 from mpd2.core.cohort import Cohort
+from mpd2.lab import moments
 from mpd2.lab.jobs.folder import PLACE, Workshop
+from mpd2.lab.moments import Findings, Moments
 from mpd2.lab.shadowing import Shadow
-from mpd2.studio.clinic import moments, store
-from mpd2.studio.clinic.moments import Findings, Moments
+from mpd2.studio.clinic import store
 
 
 @pytest.fixture

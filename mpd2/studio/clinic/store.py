@@ -29,11 +29,11 @@ from mpd2.core.text import capital, percent
 from mpd2.evaluation.over_time.sequences import rate_sequence
 from mpd2.lab.activation import Activation, standing
 from mpd2.lab.jobs.folder import Workshop
+from mpd2.lab.moments import MOMENTS, Findings
 from mpd2.lab.shadowing import Shadow
 from mpd2.planning.day import DaySetting
 from mpd2.planning.floors import Floor
 from mpd2.present.words.clinic import Sent, Standing
-from mpd2.studio.clinic.moments import MOMENTS, Findings
 from mpd2.study.operating import choose_point
 
 KINDS = {

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from tempfile import TemporaryDirectory
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -20,11 +21,12 @@ from mpd2.cli.bench.crowd.visit import Answer, Visit, visiting
 from mpd2.cli.bench.crowd.visitors import MOST_SHOWN, await_rest, spread
 from mpd2.cli.bench.ui import PATIENCE, Server, serving
 from mpd2.cli.output import aligned, now_and_then, say
+from mpd2.core.files import FIRST_WORKSPACE
 from mpd2.lab.shadowing import Shadow
 from mpd2.studio.clinic.texts import TABS
 from mpd2.studio.shell.registry import PAGES
 
-RUN = "glaucoma/mpd2-plus"
+RUN = f"{FIRST_WORKSPACE}/mpd2-plus"
 PAGE = "clinic"
 LEAD = timedelta(microseconds=1)  # between the times of two cases that are sent, so that none is another's
 
@@ -67,7 +69,7 @@ def under_load(load: Load, shadow: Shadow, token: str, past: Past) -> dict[str, 
         at_rest = {"seconds": spread_of(quiet), "cpu_milliseconds": _each(spent, server.cpu_seconds(), len(quiet))}
         say(f"{load.rate:g} cases a second and {load.visitors} visitors for {load.minutes:g} minutes")
         held["before_load"] = server.megabytes()
-        sent, log, spent = _both(load, server, intake)
+        sent, log, cores = _both(load, server, intake)
         held["after_load"] = server.megabytes()
     return {
         "megabytes": held,
@@ -79,7 +81,7 @@ def under_load(load: Load, shadow: Shadow, token: str, past: Past) -> dict[str, 
             "views": spread([step for step in log.steps if step.is_view]),
             "pages": {entry.key: spread([step for step in log.steps if step.is_view and step.page == entry.key])
                       for entry in PAGES},
-            "cores": None if spent is None else spent / log.now(),
+            "cores": cores,
             "megabytes_most": max(each.megabytes[0] or 0.0 for each in log.looks),
         },
         "kept": _kept(shadow, past, intake.sent),
@@ -102,13 +104,14 @@ def describe_clinic(found: dict[str, Any]) -> str:
         f"{name}: {each['rows']:,} rows, {each['a_second']:.0f} a second" for name, each in found["filled"].items()
     ]
     memory = ", ".join(f"{name.replace('_', ' ')} {_number(held)}" for name, held in found["megabytes"].items())
-    kept = found["kept"]
+    kept, busy = found["kept"], None if together["cores"] is None else 1000 * together["cores"]
     return "\n".join([
         *fills,
         "",
         aligned([heads, *rows]),
         "",
         f"memory, MB: {memory}, most {_number(together['megabytes_most'])}",
+        f"CPU while cases came in, ms a second: {_number(busy)}",
         f"accepted {kept['accepted']:,}: {kept['missing']} missing, {kept['twice']} twice, {kept['strange']} strange",
         "wrong: " + ("; ".join(f"{n} × {what}" for what, n in found["problems"].items()) or "nothing"),
     ])  # fmt: skip
@@ -164,19 +167,19 @@ async def _look(server: Server, rounds: int) -> tuple[dict[str, Any], list[Step]
 
 
 def _both(load: Load, server: Server, intake: Intake) -> tuple[list[Sent], Log, float | None]:
-    """Cases come in while visitors look; and what the server computed meanwhile, in seconds."""
+    """Cases come in while visitors look; and how many cores the server kept busy, until the last case was answered."""
     crowd, tell = Crowd(load.visitors, load.minutes, pause=load.pause, seed=load.seed), now_and_then(60.0)
 
     def watch(log: Log) -> None:
         tell(f"{log.now() / 60:.0f} of {load.minutes:g} minutes: {len(intake.sent)} cases, {len(log.steps)} views")
 
-    before = server.cpu_seconds()
+    before, start = server.cpu_seconds(), monotonic()
     with ThreadPoolExecutor(1) as beside:
         sending = beside.submit(intake.on_time, load.rate, crowd.seconds)
         log = asyncio.run(come(crowd, [server], watch))
         sent = sending.result()
-    after = server.cpu_seconds()
-    return sent, log, None if before is None or after is None else after - before
+    after, seconds = server.cpu_seconds(), monotonic() - start
+    return sent, log, None if before is None or after is None else (after - before) / seconds
 
 
 def _kept(shadow: Shadow, past: Past, sent: Sequence[Sent]) -> dict[str, int]:

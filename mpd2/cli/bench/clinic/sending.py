@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass, field
 from http.client import HTTPConnection, HTTPException
 from itertools import count
@@ -44,18 +45,19 @@ class Intake:
 
     def one_after_another(self, cases: int) -> list[Sent]:
         """So many cases, each as soon as the one before is answered."""
-        line = self._line()
-        return [self._send(line, next(self._number), None, 0.0) for _ in range(cases)]
+        with closing(self._line()) as line:
+            return [self._send(line, next(self._number), None, 0.0) for _ in range(cases)]
 
     def on_time(self, rate: float, seconds: float) -> list[Sent]:
         """So many cases a second for so long, whether or not those before have been answered."""
         start, turn = monotonic(), count()
 
         def keep_sending() -> list[Sent]:
-            line, mine = self._line(), list[Sent]()
-            while (due := next(turn) / rate) < seconds:
-                sleep(max(0.0, start + due - monotonic()))
-                mine.append(self._send(line, next(self._number), start + due, due))
+            mine = list[Sent]()
+            with closing(self._line()) as line:
+                while (due := next(turn) / rate) < seconds:
+                    sleep(max(0.0, start + due - monotonic()))
+                    mine.append(self._send(line, next(self._number), start + due, due))
             return mine
 
         with ThreadPoolExecutor(self.connections) as pool:

@@ -9,11 +9,12 @@ from datetime import date
 from http import HTTPStatus
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 
 from mpd2.clinic.access.actions import Action
 from mpd2.clinic.access.actor import Actor
-from mpd2.clinic.access.authorise import authorise, may
+from mpd2.clinic.access.authorise import NotAllowed, authorise, may, refusal
 from mpd2.clinic.shadow.answering import add_outcomes, add_readings
 from mpd2.clinic.shadow.columns import CASE, FIRST, TIME, case_of, time_of
 from mpd2.clinic.shadow.columns import Refused as BadCell
@@ -51,6 +52,18 @@ class Reply:
             return HTTPStatus.OK
         return HTTPStatus.MULTI_STATUS if self.fates else HTTPStatus.UNPROCESSABLE_ENTITY
 
+    def of_each(self, lengths: Sequence[int]) -> list[Reply]:
+        """The replies to requests with so many rows each that were done as one."""
+        begins = np.cumsum([0, *lengths]).tolist()
+        return [
+            Reply(
+                rows,
+                {at - begin: fate for at, fate in self.fates.items() if begin <= at - FIRST < begin + rows},
+                {at - begin: found for at, found in self.problems.items() if begin <= at - FIRST < begin + rows},
+            )
+            for begin, rows in zip(begins, lengths, strict=False)
+        ]
+
     def content(self) -> dict[str, Any]:
         """As it is answered."""
         counts = Counter(self.fates.values())
@@ -87,6 +100,13 @@ def take(kind: Kind, rows: Rows, *, by: Actor) -> Reply:
         "outcomes": lambda cells: add_outcomes(cells, shadow.store, by=by),
     }
     return _taken(rows, FIELDS[kind](shadow.manifest), adding[kind])
+
+
+def take_each(kind: Kind, parts: Sequence[Rows], *, by: Actor) -> list[Reply]:
+    """The same of several requests, done together; those of somebody who may not are not, so that each is recorded."""
+    if len(parts) > 1 and not may(by, ASKS[kind]):
+        raise NotAllowed(refusal(by, ASKS[kind]))
+    return take(kind, [row for rows in parts for row in rows], by=by).of_each([len(rows) for rows in parts])
 
 
 def worklist(questions: Sequence[tuple[str, str]], *, by: Actor) -> dict[str, Any]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from http import HTTPStatus
 from typing import Any
 
@@ -20,6 +20,7 @@ from mpd2.studio.server.interface.asking import asking
 from mpd2.studio.server.interface.bodies import Rows, discard, read_body, rows_of
 from mpd2.studio.server.interface.fields import KINDS, Kind
 from mpd2.studio.server.interface.line import Line
+from mpd2.studio.server.interface.together import Together
 
 PREFIX = "/api/v1"
 """Below which all addresses are: the pages have theirs, such as /clinic, directly below the root."""
@@ -57,7 +58,7 @@ def _taking(kind: Kind) -> Callable[[Request], Awaitable[Response]]:
             await discard(request)
             raise
         rows = rows_of(await read_body(request), kind)
-        return answer(*await WRITERS.do(_take, kind, rows, by))
+        return answer(*await TURNS.do((kind, by), rows))
 
     return taking
 
@@ -75,11 +76,15 @@ async def _document(request: Request) -> Response:
 # What works at the desk brings a database along, and so is not imported before somebody asks.
 
 
-def _take(kind: Kind, rows: Rows, by: Actor) -> tuple[dict[str, Any], int]:
+def _take(sender: tuple[Kind, Actor], parts: Sequence[Rows]) -> list[tuple[dict[str, Any], int]]:
     from mpd2.studio.server.interface import desk
 
-    reply = desk.take(kind, rows, by=by)
-    return reply.content(), reply.status
+    kind, by = sender
+    return [(reply.content(), reply.status) for reply in desk.take_each(kind, parts, by=by)]
+
+
+TURNS = Together(WRITERS, _take)
+"""Those of the writer."""
 
 
 def _worklist_of(questions: list[tuple[str, str]], by: Actor) -> dict[str, Any]:

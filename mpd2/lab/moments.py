@@ -143,8 +143,9 @@ class Moments:
         begun = monotonic()
         try:
             found = before.figures.followed_by(before.shadow.snapshot(), begun)
-        except UserError as error:
-            log.warning("clinic: %s", error)
+        except Exception as error:  # which nobody may be waiting for
+            said = error if isinstance(error, UserError) else type(error).__name__
+            log.warning("clinic: newer figures cannot be worked out: %s", said)
             raise
         self._keep(Moment(before.shadow, found, found, begun))
 

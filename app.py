@@ -1,5 +1,10 @@
 """What `streamlit run app.py` starts: warm up once, then serve the studio."""
 
+# ruff: noqa: E402
+from mpd2.studio.server.memory import give_back_memory
+
+give_back_memory()  # before libraries start threads
+
 import asyncio
 import os
 from collections.abc import AsyncIterator
@@ -17,13 +22,11 @@ from mpd2.lab.jobs.maintenance import tended
 from mpd2.studio import serving, warm
 from mpd2.studio.server.headers import SecurityHeaders
 from mpd2.studio.server.interface.routes import routes
-from mpd2.studio.server.memory import share_arenas
 from mpd2.studio.server.numbers import show_numbers
 from mpd2.studio.server.wakeups import spare_wakeups
 from mpd2.studio.shell import discreet_log
 from mpd2.studio.shell.forgetting import forgetting
 
-share_arenas()  # before there are threads
 discreet_log.install()  # before anything can go wrong with what visitors send
 
 if INSTALLED:  # what people make does not belong among the libraries; workers, who live elsewhere, are told as well

@@ -22,6 +22,7 @@ from mpd2.lab.jobs.maintenance import tended
 from mpd2.studio import serving, warm
 from mpd2.studio.server.headers import SecurityHeaders
 from mpd2.studio.server.interface.routes import routes
+from mpd2.studio.server.lookups import spare_copies
 from mpd2.studio.server.numbers import show_numbers
 from mpd2.studio.server.wakeups import spare_wakeups
 from mpd2.studio.shell import discreet_log
@@ -39,6 +40,7 @@ async def ready(_: st.App) -> AsyncIterator[None]:
     serving.check_or_exit()  # here, and not on import: by now it is known where it would listen
     show_numbers()
     spare_wakeups(asyncio.get_running_loop())
+    spare_copies()
     warm.warm_up()
     async with warm.warming(), warm.tidied(), tended(Workshop.here()), forgetting():
         with kept_ready():

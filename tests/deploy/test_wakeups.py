@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from threading import Thread
+from time import sleep
 
 import pytest
 
-from mpd2.studio.server.wakeups import spare_wakeups
+from mpd2.studio.server.wakeups import MOMENT, spare_wakeups
 
 
 def counted(loop: asyncio.AbstractEventLoop) -> list[int]:
@@ -70,3 +71,23 @@ def test_a_loop_that_sleeps_is_woken_for_every_call_that_stands_alone() -> None:
         return made
 
     assert asyncio.run(one_by_one()) == 200
+
+
+def test_a_loop_is_woken_once_a_moment_for_calls_that_come_one_after_the_other() -> None:
+    async def dripping() -> tuple[int, int, float]:
+        loop, made = asyncio.get_running_loop(), list[int]()
+        woken = counted(loop)
+        spare_wakeups(loop)
+
+        def drip() -> None:
+            for number in range(300):
+                loop.call_soon_threadsafe(made.append, number)
+                sleep(MOMENT / 8)
+
+        start = loop.time()
+        await asyncio.to_thread(drip)
+        return len(made), len(woken), loop.time() - start
+
+    made, woken, seconds = asyncio.run(dripping())
+    assert made == 300
+    assert woken <= seconds / MOMENT + 2

@@ -2,13 +2,15 @@
 
 A page is some fifty to two hundred messages. Its thread hands each to the loop, and for each the loop is woken through
 a socket of its own: both threads then take turns at every message, and wait for one another. A loop that has not
-yet answered the last call need not be called again.
+yet answered the last call need not be called again, and one that has looks by itself once more, a moment later.
 """
 
 from __future__ import annotations
 
 import asyncio
 from typing import Protocol, cast
+
+MOMENT = 0.004  # seconds for which more messages are waited for; nobody sees them
 
 
 class _Waking(Protocol):
@@ -22,8 +24,8 @@ class _Waking(Protocol):
 def spare_wakeups(loop: asyncio.AbstractEventLoop) -> None:
     """Let a loop be woken only where it would not look by itself; loops of other kinds are left as they are.
 
-    What a thread has for the loop lies ready before the call. The call is noted as answered before the loop looks at
-    what lies ready, so that nothing is overlooked.
+    What a thread has for the loop lies ready before the call. While none is made, the loop either has one to answer
+    or looks again within a `MOMENT`, and what lies ready when it says that calls are needed it does next.
     """
     if not isinstance(loop, asyncio.SelectorEventLoop):
         return
@@ -38,8 +40,11 @@ def spare_wakeups(loop: asyncio.AbstractEventLoop) -> None:
             wake()
 
     def answered(data: bytes) -> None:
+        answer(data)
+        loop.call_later(MOMENT, need_calls)
+
+    def need_calls() -> None:
         nonlocal called
         called = False
-        answer(data)
 
     vars(loop).update(_write_to_self=call, _process_self_data=answered)

@@ -28,7 +28,7 @@ from mpd2.training.config import PAPER
 
 KILLS = int(os.environ.get("MPD2_SERVER_KILLS", "1"))  # `make soak` kills more often
 CONFIG = PAPER.but(
-    network__width=6, training__epochs=60, training__patience=60, training__warm_up=1, training__batch_size=16
+    network__width=6, training__epochs=150, training__patience=150, training__warm_up=1, training__batch_size=16
 )
 SIZE = BuildSize(seeds=2, methods=("ai", "recalibrated-score", "mao", "studio"), until="methods")
 MOST_LOOKS = 100_000

@@ -159,6 +159,8 @@ OPTIONS = {
     "bench record": "--entries=1000000 --appends=1000 --storage= --folder --json=False",
     "bench visitors": "--visitors=50 --minutes=20.0 --processes=1 --training=False --pause=10.0 --seed=0 --curve "
     "--table={TABLE} --workspace --json=False",
+    "bench clinic": "--cases=100000 --rate=10.0 --minutes=10.0 --visitors=10 --pause=10.0 --alone=200 --rounds=20 "
+    "--seed=0 --json=False",
     "bench clinic-statistics": (
         "--replays=1000 --part --quick=False --run={DATA}/runs/mpd2-plus --table={TABLE} --workspace --json=False"
     ),

@@ -13,6 +13,7 @@ from shadows import START, arrivals, deciders_of, learned, opened, outcomes, rea
 from sqlalchemy import text
 
 from mpd2.clinic.access.actor import LOCAL
+from mpd2.clinic.database import engine
 from mpd2.clinic.shadow import schema
 from mpd2.clinic.shadow.answering import add_outcomes, add_readings, override
 from mpd2.clinic.shadow.deciders import Deciders
@@ -168,7 +169,10 @@ def test_no_byte_of_an_id_is_left_in_the_folder(tmp_path: Path, cases: Cohort) -
         assert not any(b"-of-the-clinic" in path.read_bytes() for path in tmp_path.iterdir())
 
 
-def test_a_log_that_somebody_still_reads_is_said_and_tidied_later(tmp_path: Path, cases: Cohort) -> None:
+def test_a_log_that_somebody_still_reads_is_said_and_tidied_later(
+    tmp_path: Path, cases: Cohort, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "PATIENCE", 1)  # second that is waited for whoever reads
     case = str(cases.ids[0])
     with opened(tmp_path) as store, opened(tmp_path) as other:
         take_in(arrivals(cases), store, deciders_of("mpd2-plus", store), by=LOCAL)

@@ -21,6 +21,7 @@ from mpd2.lab.jobs.folder import Job, Workshop
 
 MODULE = "mpd2.lab.jobs.worker"
 SEPARATOR = b"\0"  # between paths, none of which can hold it
+ENDING = 5.0  # seconds; whoever is killed lets go of the job's lock a moment before the process is over
 
 
 @dataclass
@@ -99,10 +100,15 @@ def let_go() -> None:
 def how_it_ended(process: int | None) -> str:
     """How a worker ended, in words; only those who started it can know."""
     with _lock:
-        worker = _working.pop(process, None) if process is not None else None
-    code = worker.poll() if worker else None
-    if code is None:
+        worker = _working.get(process) if process is not None else None
+    if worker is None:
         return "its process is gone"
+    try:
+        code = worker.wait(ENDING)
+    except subprocess.TimeoutExpired:
+        return "its process does not end"
+    with _lock:
+        _working.pop(worker.pid, None)
     return f"its process was ended by {signal.Signals(-code).name}" if code < 0 else f"its process ended with {code}"
 
 

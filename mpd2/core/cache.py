@@ -32,7 +32,7 @@ Table = pd.DataFrame | pd.Series
 Stamp = tuple[int, int, int] | None
 """Modification time in ns, size and inode of a file; None where there is none."""
 
-LIMIT = 512 * 2**20  # bytes that all results may hold together
+LIMIT = 384 * 2**20  # bytes that all results may hold together
 
 
 @dataclass(frozen=True, slots=True)

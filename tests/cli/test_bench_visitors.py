@@ -69,6 +69,25 @@ def test_whoever_gets_no_answer_says_so_and_comes_anew():
     assert visit.is_lost
 
 
+def asking(part: str) -> ForwardMsg:
+    message = ForwardMsg()
+    message.auto_rerun.fragment_id, message.auto_rerun.interval = part, 2.0
+    return message
+
+
+def test_parts_that_a_page_no_longer_has_are_not_refreshed():
+    whole, part = finished(), finished(ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+    visit, _ = visited(asking("loss"), asking("queue"), whole)
+    visit._scripts = {"overview": "hash"}
+    visit.connection.messages = (asking("loss"), part)
+    asyncio.run(visit.refresh("loss"))
+    assert visit.refreshed == {"loss": 2.0, "queue": 2.0}
+    ended = finished(ForwardMsg.FINISHED_EARLY_FOR_RERUN)
+    visit.connection.messages = (asking("loss"), ended, asking("queue"), whole)
+    asyncio.run(visit.refresh("loss"))
+    assert visit.refreshed == {"queue": 2.0}
+
+
 def test_choices_are_what_is_not_chosen_and_can_be():
     element = Element()
     element.radio.id, element.radio.default = "r", 1

@@ -66,6 +66,7 @@ class Visit:
     _scripts: dict[str, str] = field(default_factory=dict)  # by page, as the server calls them
     _query: str = ""
     _known: OrderedDict[str, int] = field(default_factory=OrderedDict)  # messages kept, and since which run
+    _asked: dict[str, float] = field(default_factory=dict)  # parts that asked to be refreshed in the run under way
     _runs: int = 0
     is_lost: bool = False  # whether nothing can be asked any more
 
@@ -150,11 +151,21 @@ class Visit:
         elif kind == "page_info_changed":
             self._query = message.page_info_changed.query_string
         elif kind == "auto_rerun":
-            self.refreshed[message.auto_rerun.fragment_id] = message.auto_rerun.interval
+            self._asked[message.auto_rerun.fragment_id] = message.auto_rerun.interval
         elif kind == "page_not_found":
             return ["there is no such page"]
-        elif kind == "script_finished" and message.script_finished == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
+        elif kind == "script_finished":
+            return self._note_end(message.script_finished)
+        return []
+
+    def _note_end(self, how: int) -> list[str]:
+        """After a run of the whole page, parts that asked before are gone; nobody would answer them."""
+        if how == ForwardMsg.FINISHED_WITH_COMPILE_ERROR:
             return ["the script could not be read"]
+        if how in WHOLE:
+            before = {} if how == ForwardMsg.FINISHED_SUCCESSFULLY else self.refreshed
+            self.refreshed = before | self._asked
+        self._asked = {}
         return []
 
     def _note_element(self, message: ForwardMsg) -> list[str]:
